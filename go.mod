@@ -1,0 +1,3 @@
+module github.com/adjoint-go/adjoint
+
+go 1.26
