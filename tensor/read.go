@@ -1,0 +1,170 @@
+package tensor
+
+import "unsafe"
+
+// Read is what a kernel takes as input: a Tensor or a View, borrowed for the duration of a call and never
+// materialised to be accepted. It is a small value; copying it copies no elements.
+type Read struct {
+	view  View
+	owner *Tensor
+}
+
+// DType is the element type.
+func (r Read) DType() DType { return r.view.dtype }
+
+// Shape is the logical shape; do not write to it.
+func (r Read) Shape() []int { return r.view.layout.Shape }
+
+// Rank is the number of axes.
+func (r Read) Rank() int { return len(r.view.layout.Shape) }
+
+// Size is the number of logical elements.
+func (r Read) Size() int { return r.view.layout.Size() }
+
+// Strides are in elements; an owned tensor reports its compact ones. Do not write to them.
+func (r Read) Strides() []int { return r.view.layout.Strides }
+
+// Offset is the element offset of index 0…0; 0 for an owned tensor.
+func (r Read) Offset() int { return r.view.layout.Offset }
+
+// Layout is shape, strides and offset together.
+func (r Read) Layout() Layout { return r.view.layout }
+
+// Spec is the element type and the shape.
+func (r Read) Spec() Spec { return r.view.Spec() }
+
+// Storage is the memory underneath.
+func (r Read) Storage() *Storage { return r.view.storage }
+
+// Placement says where the elements are.
+func (r Read) Placement() Placement { return r.view.storage.placement }
+
+// BackendFamily names the backend that owns the memory. ok is false for plain host memory.
+func (r Read) BackendFamily() (family string, ok bool) {
+	return r.view.storage.family, r.view.storage.family != ""
+}
+
+// AllocationDomain is the allocator's number. ok is false for plain host memory.
+func (r Read) AllocationDomain() (d AllocationDomain, ok bool) {
+	return r.view.storage.domain, r.view.storage.domain != 0
+}
+
+// LayoutLinearOffset is the physical element offset of a logical index.
+//
+// Errors: ErrRank for the wrong number of indices, ErrBounds for one outside its extent, ErrOverflow.
+func (r Read) LayoutLinearOffset(idx ...int) (int, error) { return r.view.layout.Linear(idx...) }
+
+// IsRowMajorContiguous reports whether the elements lie in row-major order without gaps.
+func (r Read) IsRowMajorContiguous() bool { return r.view.layout.IsRowMajor() }
+
+// IsColMajorContiguous reports whether the elements lie in column-major order without gaps.
+func (r Read) IsColMajorContiguous() bool { return r.view.layout.IsColMajor() }
+
+// AssertRowMajorContiguous is nil where IsRowMajorContiguous, else ErrNotContiguous with the layout.
+func (r Read) AssertRowMajorContiguous() error {
+	if r.IsRowMajorContiguous() {
+		return nil
+	}
+	return Errorf("tensor.Read", ErrNotContiguous, "%s is not row-major contiguous", r.LayoutSummary())
+}
+
+// AssertColMajorContiguous is nil where IsColMajorContiguous, else ErrNotContiguous with the layout.
+func (r Read) AssertColMajorContiguous() error {
+	if r.IsColMajorContiguous() {
+		return nil
+	}
+	return Errorf("tensor.Read", ErrNotContiguous, "%s is not column-major contiguous", r.LayoutSummary())
+}
+
+// LayoutSummary is the layout in one line: shape=[2] strides=[1] offset=0.
+func (r Read) LayoutSummary() string { return r.view.layout.Summary() }
+
+// AsTensor is the owned tensor that was borrowed; ok is false where a view was.
+func (r Read) AsTensor() (t *Tensor, ok bool) { return r.owner, r.owner != nil }
+
+// View is the same elements as a view; an owned tensor is borrowed, not copied.
+func (r Read) View() View { return r.view }
+
+// Read is r itself, so that whatever can be read is passed the same way.
+func (r Read) Read() Read { return r }
+
+// AsSlice is the elements as one typed slice, in the order they lie in memory, without a copy.
+//
+// Errors: ErrDType if T is not the element type, ErrNotContiguous for a layout that is neither row-major nor
+// column-major compact, ErrPlacement for memory that host code cannot read; nothing is ever downloaded.
+func AsSlice[T Element](r Read) ([]T, error) {
+	if err := checkHost[T]("tensor.AsSlice", r.view.dtype, r.view.storage); err != nil {
+		return nil, err
+	}
+	l := r.view.layout
+	if !l.IsRowMajor() && !l.IsColMajor() {
+		return nil, Errorf("tensor.AsSlice", ErrNotContiguous, "%s is not compact", l)
+	}
+	return Elements[T](r.view.storage)[l.Offset : l.Offset+l.Size()], nil
+}
+
+// Write is what a kernel takes as output: a view whose layout is proven to reach no element twice.
+type Write struct{ view View }
+
+// NewWrite proves the layout injective. Error: ErrNonInjective, with the layout.
+func NewWrite(v View) (Write, error) {
+	if !v.layout.Injective() {
+		return Write{}, Errorf("tensor.NewWrite", ErrNonInjective, "cannot write through %s: an element may be reached twice", v.layout)
+	}
+	return Write{v}, nil
+}
+
+// DType is the element type.
+func (w Write) DType() DType { return w.view.dtype }
+
+// Shape is the logical shape; do not write to it.
+func (w Write) Shape() []int { return w.view.layout.Shape }
+
+// Strides are in elements. Do not write to them.
+func (w Write) Strides() []int { return w.view.layout.Strides }
+
+// Offset is the element offset of index 0…0.
+func (w Write) Offset() int { return w.view.layout.Offset }
+
+// Size is the number of logical elements.
+func (w Write) Size() int { return w.view.layout.Size() }
+
+// Layout is shape, strides and offset together.
+func (w Write) Layout() Layout { return w.view.layout }
+
+// Spec is the element type and the shape.
+func (w Write) Spec() Spec { return w.view.Spec() }
+
+// Storage is the memory underneath.
+func (w Write) Storage() *Storage { return w.view.storage }
+
+// Placement says where the elements are.
+func (w Write) Placement() Placement { return w.view.storage.placement }
+
+// View is the same elements as a view.
+func (w Write) View() View { return w.view }
+
+// Read is the same elements as an input.
+func (w Write) Read() Read { return Read{w.view, nil} }
+
+// Overlaps reports whether two views may share a byte: their spans in the same memory meet.
+func Overlaps(a, b View) bool {
+	alo, ahi, aerr := a.layout.Span()
+	blo, bhi, berr := b.layout.Span()
+	if aerr != nil || berr != nil {
+		return true
+	}
+	as, bs := a.dtype.Size(), b.dtype.Size()
+	if alo == ahi || blo == bhi {
+		return false
+	}
+	if a.storage == b.storage {
+		return alo*as < bhi*bs && blo*bs < ahi*as
+	}
+	if len(a.storage.host) == 0 || len(b.storage.host) == 0 {
+		return false
+	}
+	pa := uintptr(unsafe.Pointer(unsafe.SliceData(a.storage.host)))
+	pb := uintptr(unsafe.Pointer(unsafe.SliceData(b.storage.host)))
+	return pa+uintptr(alo*as) < pb+uintptr(bhi*bs) && pb+uintptr(blo*bs) < pa+uintptr(ahi*as)
+}

@@ -1,0 +1,122 @@
+package tensor
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// MemoryKind says what sort of memory a storage is.
+type MemoryKind uint8
+
+// The kinds of memory. Host code can read all of them but Device and Other.
+const (
+	UnpinnedHost MemoryKind = iota // ordinary process memory
+	PinnedHost                     // page-locked host memory, reachable by a device
+	Device                         // a device's own memory
+	Managed                        // migrates between host and device
+	Other                          // known to its backend alone
+)
+
+var memoryKinds = [...]string{"unpinned host", "pinned host", "device", "managed", "other"}
+
+// String is for messages.
+func (k MemoryKind) String() string {
+	if int(k) < len(memoryKinds) {
+		return memoryKinds[k]
+	}
+	return fmt.Sprintf("memory kind %d", uint8(k))
+}
+
+// Placement says where a storage lives. Device is the ordinal of the device; 0 for host memory.
+type Placement struct {
+	Kind   MemoryKind
+	Device int
+}
+
+// String is for messages.
+func (p Placement) String() string {
+	if p.Kind == UnpinnedHost {
+		return p.Kind.String()
+	}
+	return fmt.Sprintf("%s %d", p.Kind, p.Device)
+}
+
+// AllocationDomain identifies the allocator that owns a storage, unique in the process. 0 means none: plain
+// host memory that the garbage collector owns.
+type AllocationDomain uint64
+
+var domains atomic.Uint64
+
+// NewAllocationDomain returns a number that no other allocator has.
+func NewAllocationDomain() AllocationDomain { return AllocationDomain(domains.Add(1)) }
+
+// Alignment is that of the first byte of every host storage made here, in bytes: a cache line.
+const Alignment = 64
+
+// Storage is a run of bytes with a place. Host storages can be read as Go slices; device storages are only
+// names for memory that their backend reaches, and are never downloaded implicitly.
+type Storage struct {
+	host      []byte
+	size      int
+	placement Placement
+	family    string
+	domain    AllocationDomain
+	handle    any
+}
+
+// NewStorage allocates size zeroed, 64-byte aligned bytes of host memory.
+func NewStorage(size int) *Storage {
+	b := make([]byte, size+Alignment-1)
+	skip := 0
+	if len(b) > 0 {
+		skip = int(-uintptr(unsafe.Pointer(&b[0])) & (Alignment - 1))
+	}
+	return &Storage{host: b[skip : skip+size : skip+size], size: size}
+}
+
+// ForeignStorage describes memory owned by a backend: its family ("cuda"), the allocator's domain, a handle
+// that only the backend understands and that stays alive with the storage, and the bytes where host code can
+// read them (nil for device memory).
+func ForeignStorage(size int, p Placement, family string, domain AllocationDomain, handle any, host []byte) *Storage {
+	return &Storage{host: host, size: size, placement: p, family: family, domain: domain, handle: handle}
+}
+
+// borrow wraps a caller's slice without copying it.
+func borrow[T Element](data []T) *Storage {
+	var z T
+	n := len(data) * int(unsafe.Sizeof(z))
+	return &Storage{host: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), n), size: n}
+}
+
+// Size is the number of bytes.
+func (s *Storage) Size() int { return s.size }
+
+// Placement says where the bytes are.
+func (s *Storage) Placement() Placement { return s.placement }
+
+// BackendFamily names the backend that owns the memory, "" for plain host memory.
+func (s *Storage) BackendFamily() string { return s.family }
+
+// AllocationDomain is the allocator's number, 0 for plain host memory.
+func (s *Storage) AllocationDomain() AllocationDomain { return s.domain }
+
+// Handle is what the owning backend stored with the memory; nil for plain host memory.
+func (s *Storage) Handle() any { return s.handle }
+
+// Bytes is the memory as host bytes. Error: ErrPlacement where host code cannot read it.
+func (s *Storage) Bytes() ([]byte, error) {
+	if s.host == nil && s.size > 0 {
+		return nil, Errorf("", ErrPlacement, "storage is in %s memory of backend %q; copy it to the host first",
+			s.placement, s.family)
+	}
+	return s.host, nil
+}
+
+// Elements is the whole of a host storage as elements of T, for layouts to be applied to: the element at
+// offset o of a layout is Elements[T](s)[o]. It checks nothing but lengths: s must be host storage that
+// holds T.
+func Elements[T Element](s *Storage) []T {
+	var z T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s.host))), len(s.host)/int(unsafe.Sizeof(z)))
+}
