@@ -144,11 +144,11 @@ func (l Layout) Linear(idx ...int) (int, error) {
 // Span is the half-open range [lo, hi) of element offsets that the layout reaches; lo == hi == Offset where
 // it is empty. Error: ErrOverflow where a bound does not fit an int.
 func (l Layout) Span() (lo, hi int, err error) {
+	if slices.Contains(l.Shape, 0) {
+		return l.Offset, l.Offset, nil
+	}
 	var down, up uint64 // distance below and above Offset
 	for a, d := range l.Shape {
-		if d == 0 {
-			return l.Offset, l.Offset, nil
-		}
 		to, s := &up, l.Strides[a]
 		mag := uint64(s)
 		if s < 0 {

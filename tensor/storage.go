@@ -79,6 +79,9 @@ func NewStorage(size int) *Storage {
 // that only the backend understands and that stays alive with the storage, and the bytes where host code can
 // read them (nil for device memory).
 func ForeignStorage(size int, p Placement, family string, domain AllocationDomain, handle any, host []byte) *Storage {
+	if host != nil {
+		host = host[:size:size] // a backend that names fewer bytes has a bug: panic here, not in a kernel
+	}
 	return &Storage{host: host, size: size, placement: p, family: family, domain: domain, handle: handle}
 }
 

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"math"
 	"slices"
 )
 
@@ -39,7 +40,7 @@ func CheckedBytes(s Spec) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	const maxBytes = 1 << 47 // more than any address space holds
+	const maxBytes = min(1<<47, math.MaxInt-Alignment) // more than any address space holds
 	if n > maxBytes/s.DType.Size() {
 		return 0, Errorf("tensor.New", ErrOverflow, "%s has %d elements, more than memory can hold", s, n)
 	}
@@ -99,7 +100,16 @@ func OnStorage(s *Storage, dt DType, l Layout) (*Tensor, error) {
 	if l.Offset != 0 || !l.IsRowMajor() && !l.IsColMajor() {
 		return nil, Errorf("tensor.OnStorage", ErrNotContiguous, "an owned tensor is compact at offset 0, not %s", l)
 	}
-	return &Tensor{dt, v.layout, s}, nil
+	return &Tensor{dt, compact(v.layout), s}, nil
+}
+
+// compact gives the strides that do not matter, those of axes of extent 1 and of empty layouts, the values
+// that a new tensor has.
+func compact(l Layout) Layout {
+	if c := ColMajor(l.Shape); l.Equal(c) || !l.IsRowMajor() {
+		return c
+	}
+	return RowMajor(l.Shape)
 }
 
 // DType is the element type.
@@ -140,7 +150,7 @@ func (t *Tensor) Clone() (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := NewStorage(len(b))
+	s := NewStorage(t.Size() * t.dtype.Size()) // t's own storage may be larger
 	copy(s.host, b)
 	return &Tensor{t.dtype, t.layout, s}, nil
 }

@@ -77,13 +77,13 @@ func CheckSlice(shape, start, step, size []int) error {
 // Errors: ErrAxis for an axis out of range or named twice.
 func (l Layout) Reverse(axes ...int) (Layout, error) {
 	r := Layout{l.Shape, slices.Clone(l.Strides), l.Offset}
-	seen := make([]bool, len(l.Shape))
+	seen, empty := make([]bool, len(l.Shape)), l.Size() == 0
 	for _, a := range axes {
 		if a < 0 || a >= len(l.Shape) || seen[a] {
 			return l, Errorf("tensor.Reverse", ErrAxis, "axis %d of axes %v is repeated or outside of rank %d", a, axes, l.Rank())
 		}
 		seen[a] = true
-		if l.Shape[a] > 0 {
+		if !empty { // the strides of an empty layout mean nothing: its offset must not leave the storage
 			r.Offset += (l.Shape[a] - 1) * l.Strides[a]
 		}
 		r.Strides[a] = -l.Strides[a]
@@ -94,8 +94,11 @@ func (l Layout) Reverse(axes ...int) (Layout, error) {
 // Broadcast gives the layout a larger shape by NumPy's rule: axes align at the right, an extent of 1
 // repeats, missing leading axes repeat. The repeated axes have stride 0.
 //
-// Errors: ErrShape where an extent neither agrees nor is 1.
+// Errors: ErrShape where an extent neither agrees nor is 1, ErrOverflow as CheckedSize.
 func (l Layout) Broadcast(shape ...int) (Layout, error) {
+	if _, err := CheckedSize(shape); err != nil {
+		return l, err
+	}
 	lead := len(shape) - len(l.Shape)
 	if lead < 0 {
 		return l, Errorf("tensor.Broadcast", ErrShape, "shape %v does not broadcast to %v", l.Shape, shape)
@@ -114,7 +117,7 @@ func (l Layout) Broadcast(shape ...int) (Layout, error) {
 
 // BroadcastShapes is the shape that all of the given ones broadcast to.
 //
-// Errors: ErrShape naming the shapes.
+// Errors: ErrShape naming the shapes, ErrOverflow where they broadcast to more elements than an int counts.
 func BroadcastShapes(shapes ...[]int) ([]int, error) {
 	rank := 0
 	for _, s := range shapes {
@@ -134,13 +137,16 @@ func BroadcastShapes(shapes ...[]int) ([]int, error) {
 			}
 		}
 	}
+	if _, err := CheckedSize(out); err != nil {
+		return nil, err
+	}
 	return out, nil
 }
 
-// Reshape gives the elements, in row-major order, another shape. ok is false where that needs a copy; the
-// shapes must have the same size.
+// Reshape gives the elements, in row-major order, another shape. ok is false where that needs a copy, or
+// where the shapes have not the same size.
 func (l Layout) Reshape(shape ...int) (r Layout, ok bool) {
-	if Size(shape) != l.Size() {
+	if n, err := CheckedSize(shape); err != nil || n != l.Size() {
 		return l, false
 	}
 	if l.Size() == 0 {
@@ -192,8 +198,11 @@ func (l Layout) Reshape(shape ...int) (r Layout, ok bool) {
 }
 
 // Coalesce drops axes of extent 1 and joins neighbours that are one run: the fewest axes with the same
-// elements in the same row-major order.
+// elements in the same row-major order. An empty layout becomes one axis of extent 0.
 func (l Layout) Coalesce() Layout {
+	if l.Size() == 0 {
+		return Layout{[]int{0}, []int{1}, l.Offset}
+	}
 	r := Layout{Offset: l.Offset}
 	for a, d := range l.Shape {
 		if d == 1 {
@@ -230,15 +239,15 @@ func (l Layout) Injective() bool {
 		return false
 	}
 	slices.SortFunc(axes, func(x, y axis) int { return x.stride - y.stride })
-	span := 0
+	span := uint64(0) // below and above Offset together: up to 2^64 - 2
 	for _, x := range axes {
 		if x.stride == 0 {
 			return false
 		}
-		if x.stride <= span {
+		if uint64(x.stride) <= span {
 			return l.distinct()
 		}
-		span += x.stride * (x.extent - 1)
+		span += uint64(x.stride) * uint64(x.extent-1)
 	}
 	return true
 }
@@ -250,13 +259,14 @@ func (l Layout) distinct() bool {
 		return false
 	}
 	lo, hi, _ := l.Span()
-	if n > hi-lo {
+	width := uint64(hi) - uint64(lo) // may exceed an int
+	if uint64(n) > width {
 		return false // pigeonhole
 	}
-	if hi-lo > 64*exactLimit {
+	if width > 64*exactLimit {
 		return l.distinctSparse(n)
 	}
-	seen := make([]uint64, (hi-lo)/64+1)
+	seen := make([]uint64, width/64+1)
 	for idx := range Indices(l.Shape) {
 		o := l.At(idx) - lo
 		if seen[o/64]>>(o%64)&1 == 1 {
