@@ -7,7 +7,7 @@ type UnaryFn uint8
 
 // The functions of UnaryOp.
 const (
-	UnaryNeg UnaryFn = iota
+	UnaryNeg  UnaryFn = iota
 	UnaryAbs          // modulus for complex, real result
 	UnarySign         // complex: z/|z|, 0 at 0
 	UnaryExp

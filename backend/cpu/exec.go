@@ -1,0 +1,200 @@
+package cpu
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/adjoint-go/adjoint/graph"
+)
+
+// Exec runs kernels on a number of threads. Results have the same bits for every number. An Exec is safe for
+// concurrent use; its workers sleep when there is nothing to do and end when it is no longer reachable.
+type Exec struct {
+	threads int
+	pool    *pool
+}
+
+// Serial runs everything on the caller's goroutine.
+func Serial() *Exec { return Threads(1) }
+
+// Threads runs on the caller and n−1 workers; n ≤ 0 means one thread per core that Go may use.
+func Threads(n int) *Exec {
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	x := &Exec{threads: n}
+	if n > 1 {
+		x.pool = newPool(n - 1)
+		runtime.AddCleanup(x, func(p *pool) { close(p.stop) }, x.pool)
+	}
+	return x
+}
+
+// NumThreads is the number of threads, the caller's included.
+func (x *Exec) NumThreads() int { return x.threads }
+
+// body is the work of a parallel region: chunk does the items lo to hi − 1. Items must not depend on one
+// another, nor their results on where the chunks begin.
+type body interface{ chunk(lo, hi int) }
+
+// chunksPerThread lets a thread that was late take less than its share.
+const chunksPerThread = 4
+
+// run does the items 0 to n − 1 in chunks of at least grain items and returns when all are done. Choose the
+// grain so that a chunk takes 3 µs or more: a region costs about a microsecond.
+func (x *Exec) run(n, grain int, b body) {
+	chunks := min(n/max(grain, 1), x.threads*chunksPerThread)
+	if chunks <= 1 || x.threads == 1 {
+		if n > 0 {
+			b.chunk(0, n)
+		}
+		return
+	}
+	x.pool.run(n, chunks, min(chunks, x.threads)-1, b)
+}
+
+// pool is a set of workers that wait for jobs.
+type pool struct {
+	jobs chan *job
+	stop chan struct{}
+	mu   sync.Mutex
+	free []*job
+}
+
+// job is one parallel region. Threads claim chunks until there are none; whoever finishes the last one wakes
+// the caller. A job is used again only when nobody holds it, since a worker may receive it late.
+type job struct {
+	body      body
+	n, chunks int
+	next      atomic.Int64
+	left      atomic.Int64
+	holders   atomic.Int64
+	failed    atomic.Pointer[graph.PanicError]
+	done      chan struct{}
+}
+
+func newPool(workers int) *pool {
+	p := &pool{jobs: make(chan *job, workers), stop: make(chan struct{})}
+	for range workers {
+		go p.work()
+	}
+	return p
+}
+
+func (p *pool) work() {
+	for {
+		select {
+		case j := <-p.jobs:
+			if j.claim() {
+				j.done <- struct{}{}
+			}
+			p.drop(j)
+		case <-p.stop:
+			return
+		}
+	}
+}
+
+func (p *pool) run(n, chunks, helpers int, b body) {
+	j := p.take()
+	j.body, j.n, j.chunks = b, n, chunks
+	j.next.Store(0)
+	j.left.Store(int64(chunks))
+	j.holders.Store(int64(helpers) + 1)
+	j.failed.Store(nil)
+	for range helpers {
+		select {
+		case p.jobs <- j:
+		default: // every worker is busy with somebody else's job: the caller does more
+			j.holders.Add(-1)
+		}
+	}
+	if !j.claim() {
+		<-j.done
+	}
+	failed := j.failed.Load()
+	p.drop(j)
+	if failed != nil {
+		panic(failed)
+	}
+}
+
+// claim does chunks until none are left and reports whether it finished the last one.
+func (j *job) claim() (last bool) {
+	for {
+		c := int(j.next.Add(1)) - 1
+		if c >= j.chunks {
+			return last
+		}
+		j.do(c)
+		last = j.left.Add(-1) == 0
+	}
+}
+
+// do runs one chunk; a panic in it becomes the job's failure.
+func (j *job) do(c int) {
+	defer func() {
+		if v := recover(); v != nil {
+			j.failed.CompareAndSwap(nil, &graph.PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	each, rest := j.n/j.chunks, j.n%j.chunks // the first rest chunks have one item more
+	lo := c*each + min(c, rest)
+	hi := lo + each
+	if c < rest {
+		hi++
+	}
+	j.body.chunk(lo, hi)
+}
+
+func (p *pool) take() *job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if k := len(p.free) - 1; k >= 0 {
+		j := p.free[k]
+		p.free = p.free[:k]
+		return j
+	}
+	return &job{done: make(chan struct{}, 1)}
+}
+
+func (p *pool) drop(j *job) {
+	if j.holders.Add(-1) != 0 {
+		return
+	}
+	j.body = nil
+	p.mu.Lock()
+	p.free = append(p.free, j)
+	p.mu.Unlock()
+}
+
+// states keeps what the runs of a kernel work with (slices of operands, scratch), so that a run allocates
+// nothing once as many states exist as there are concurrent runs.
+type states[S any] struct {
+	mu   sync.Mutex
+	free []*S
+	make func() *S
+}
+
+func (s *states[S]) get() *S {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := len(s.free) - 1; k >= 0 {
+		st := s.free[k]
+		s.free = s.free[:k]
+		return st
+	}
+	if s.make != nil {
+		return s.make()
+	}
+	return new(S)
+}
+
+// put gives a state back. The caller has cleared the slices of operands in it, so it keeps no memory alive.
+func (s *states[S]) put(st *S) {
+	s.mu.Lock()
+	s.free = append(s.free, st)
+	s.mu.Unlock()
+}
