@@ -114,6 +114,13 @@ func NewWrite(v View) (Write, error) {
 	return Write{v}, nil
 }
 
+// On is the same dtype and layout, proven already, on another storage. It allocates nothing. Error: ErrBounds
+// where the storage is too small.
+func (w Write) On(s *Storage) (Write, error) {
+	v, err := w.view.On(s)
+	return Write{v}, err
+}
+
 // DType is the element type.
 func (w Write) DType() DType { return w.view.dtype }
 

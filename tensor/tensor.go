@@ -136,8 +136,13 @@ func (t *Tensor) Spec() Spec { return Spec{t.dtype, t.layout.Shape} }
 // View is a view of the whole tensor.
 func (t *Tensor) View() View { return View{t.dtype, t.layout, t.storage} }
 
-// Read borrows the tensor as a kernel's input.
-func (t *Tensor) Read() Read { return Read{t.View(), t} }
+// Read borrows the tensor as a kernel's input. That of a nil tensor has dtype Invalid.
+func (t *Tensor) Read() Read {
+	if t == nil {
+		return Read{}
+	}
+	return Read{t.View(), t}
+}
 
 // Write borrows the tensor as a kernel's output; an owned tensor is always injective.
 func (t *Tensor) Write() Write { return Write{t.View()} }
@@ -250,6 +255,16 @@ func (v View) Read() Read { return Read{v, nil} }
 
 // With is another layout on the same storage, checked as NewView does.
 func (v View) With(l Layout) (View, error) { return NewView(v.storage, v.dtype, l) }
+
+// On is the same dtype and layout on another storage. It allocates nothing. Error: ErrBounds where the
+// storage is too small.
+func (v View) On(s *Storage) (View, error) {
+	lo, hi, err := v.layout.Span()
+	if err == nil && (lo < 0 || hi*v.dtype.Size() > s.size) {
+		err = Errorf("tensor.View.On", ErrBounds, "layout %s reaches element %d of a storage of %d bytes", v.layout, hi-1, s.size)
+	}
+	return View{v.dtype, v.layout, s}, err
+}
 
 // Transpose, Slice, Reverse, Broadcast and Reshape are those of Layout, on the same storage.
 
