@@ -6,11 +6,11 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// planMemory decides where each temporary lives: in its variable, over an operand that dies, or in a buffer
-// that is free. It returns the sizes of the buffers in bytes.
-func (s *schedule) planMemory(direct bool) []int {
+// planMemory decides where each temporary lives: in its variable or over an operand that dies, where inPlace
+// allows, else in a buffer that is free. It returns the sizes of the buffers in bytes.
+func (s *schedule) planMemory(inPlace bool) []int {
 	s.liveness()
-	if direct {
+	if inPlace {
 		s.assignDirectly()
 	}
 	var (
@@ -19,7 +19,10 @@ func (s *schedule) planMemory(direct bool) []int {
 	)
 	for t := range s.steps {
 		st := &s.steps[t]
-		taken := s.donate(t)
+		taken := -1
+		if inPlace {
+			taken = s.donate(t)
+		}
 		for k, p := range st.out {
 			sl := &s.slots[p.slot]
 			if sl.kind != temporary || sl.v != nil || k == 0 && taken >= 0 {
@@ -86,7 +89,8 @@ func bestFit(sizes, free []int, bytes int) (buffer int, rest []int) {
 	if best < 0 {
 		return len(sizes), free
 	}
-	return free[best], slices.Delete(free, best, best+1)
+	buffer = free[best]
+	return buffer, slices.Delete(free, best, best+1)
 }
 
 // donate lets result 0 of step t have the buffer of an operand that dies there, where the op can write over

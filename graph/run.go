@@ -140,7 +140,7 @@ func (p *Program) run(ctx context.Context, feeds Feed, outs []*tensor.Tensor, pr
 func (p *Program) execute(ctx context.Context, f *frame, prof *Profile) error {
 	x := p.backend.Exec()
 	for t := range p.steps {
-		if t < p.commitAt {
+		if t <= p.commitAt {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
