@@ -149,7 +149,7 @@ func (r *windowRun) checkIndices(x *Exec) error {
 	for k := range r.plan.index {
 		r.operand = k
 		r.bad.Store(math.MaxInt64)
-		x.run(r.plan.index[k].ownAt.size(), sweepGrain, (*indexCheck)(r))
+		x.run(r.plan.index[k].ownAt.size(), tuning.grain, (*indexCheck)(r))
 		bad := r.bad.Load()
 		if bad == math.MaxInt64 {
 			continue

@@ -74,8 +74,14 @@ type sweepRun struct {
 	rows rower
 }
 
-// sweepGrain is how many elements make a chunk worth a thread.
-const sweepGrain = 16 << 10
+// tuning is the sizes at which the kernels of this family change course. Results do not depend on them;
+// tests lower them to take every course with little data.
+var tuning = struct {
+	grain   int // elements that make a chunk worth a thread
+	few     int // a gather of fewer positions divides the windows among threads
+	wide    int // a scatter of windows of this size divides them, and not the places where they start
+	batches int // a scatter with so many leading batches divides those
+}{grain: 16 << 10, few: 64, wide: 128, batches: 16}
 
 func (s *sweepRun) chunk(lo, hi int) {
 	l := s.lanes.get()

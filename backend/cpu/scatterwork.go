@@ -99,7 +99,7 @@ func (w *directWork[T]) open(x *Exec, out []tensor.Write, in []tensor.Read) {
 	w.rows.bind(&w.data)
 	if w.fill != nil {
 		w.zero.bind(nil, out[1].Storage())
-		x.run(w.fill.nest.size(), sweepGrain, &w.wipe)
+		x.run(w.fill.nest.size(), tuning.grain, &w.wipe)
 		w.zero.bind(nil, nil)
 	}
 }
@@ -166,7 +166,7 @@ func (w *halfWork) open(x *Exec, out []tensor.Write, in []tensor.Read) {
 
 func (w *halfWork) run(x *Exec, s *sweep, rows rower) {
 	w.sweep = sweepRun{s, rows}
-	x.run(s.nest.size(), sweepGrain, &w.sweep)
+	x.run(s.nest.size(), tuning.grain, &w.sweep)
 }
 
 func (w *halfWork) passes() []windowRower { return w.pass }

@@ -68,7 +68,8 @@ type windowSpec struct {
 	u        []tensor.Layout // of the operands of shape U
 	index    []graph.Operand
 	spread   spread
-	reverse  bool // positions in reverse order
+	ordered  bool // an element may be reached by several windows, in the order of the positions
+	reverse  bool // that order is turned round
 }
 
 // newWindowSpec resolves the Window against its operands.
@@ -204,7 +205,9 @@ func (s *windowSpec) windowNest(p *windowPlan, axes []windowAxis, win []int) {
 	p.elements = p.win.size()
 	copy(p.posStep[1:], p.pos.step)
 	copy(p.winStep[:], p.win.step)
-	p.positionInner = p.elements > 1 && p.pos.row > 1 && magnitude(p.posStep[1]) < magnitude(p.winStep[1])
+	moves := slices.ContainsFunc(win, func(o int) bool { return axes[o].moves >= 0 })
+	p.positionInner = p.elements > 1 && p.pos.row > 1 && magnitude(p.posStep[1]) < magnitude(p.winStep[1]) &&
+		!(s.ordered && moves)
 }
 
 // windowRun is a run of a windowPlan.

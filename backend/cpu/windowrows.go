@@ -22,6 +22,9 @@ type bounds struct{ lo, hi int }
 // element of x.
 func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *part) {
 	limit := len(at)
+	if do.win.lo >= do.win.hi {
+		return
+	}
 	if p.positionInner {
 		limit = blockSize // many passes over these offsets: keep them in L1
 	}
