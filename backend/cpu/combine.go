@@ -8,22 +8,22 @@ import (
 // The rows of a scatter: operand 0 is y, operand 1 the updates u. They are bound by memory where windows are
 // rows, by the latency of y where they are single elements.
 
-// pair is y and u of a run, and what does not depend on the combination.
-type pair[T tensor.Element] struct{ y, u []T }
+// scatterPair is y and u of a run, and what does not depend on the combination.
+type scatterPair[T tensor.Element] struct{ y, u []T }
 
-func (p *pair[T]) bind(s *[slots][]T) { p.y, p.u = s[0], s[1] }
+func (p *scatterPair[T]) bind(s *[slots][]T) { p.y, p.u = s[0], s[1] }
 
 // miss drops what is out of bounds.
-func (p *pair[T]) miss(at, step *offsets, n int) {}
+func (p *scatterPair[T]) miss(at, step *slotOffsets, n int) {}
 
 type (
-	setRows[T tensor.Element] struct{ pair[T] }
-	addRows[T number]         struct{ pair[T] }
-	mulRows[T number]         struct{ pair[T] }
-	maxRows[T realNumber]     struct{ pair[T] }
-	minRows[T realNumber]     struct{ pair[T] }
+	setRows[T tensor.Element] struct{ scatterPair[T] }
+	addRows[T number]         struct{ scatterPair[T] }
+	mulRows[T number]         struct{ scatterPair[T] }
+	maxRows[T realNumber]     struct{ scatterPair[T] }
+	minRows[T realNumber]     struct{ scatterPair[T] }
 	// mulRows128 multiplies complex numbers whose products must not be fused with the sum.
-	mulRows128 struct{ pair[complex128] }
+	mulRows128 struct{ scatterPair[complex128] }
 )
 
 type realNumber interface {
@@ -34,7 +34,7 @@ type number interface {
 	realNumber | complex64 | complex128
 }
 
-func (r *setRows[T]) row(at, step *offsets, n int) {
+func (r *setRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	if step[0] == 1 && step[1] == 1 {
 		copy(y[i:i+n], u[j:j+n])
@@ -47,7 +47,7 @@ func (r *setRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *setRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *setRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -57,7 +57,7 @@ func (r *setRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
 	}
 }
 
-func (r *addRows[T]) row(at, step *offsets, n int) {
+func (r *addRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	if step[0] == 1 && step[1] == 1 {
 		y = y[i : i+n]
@@ -73,7 +73,7 @@ func (r *addRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *addRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *addRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -83,7 +83,7 @@ func (r *addRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
 	}
 }
 
-func (r *mulRows[T]) row(at, step *offsets, n int) {
+func (r *mulRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
 		y[i] *= u[j]
@@ -92,7 +92,7 @@ func (r *mulRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *mulRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *mulRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -102,7 +102,7 @@ func (r *mulRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
 	}
 }
 
-func (r *mulRows128) row(at, step *offsets, n int) {
+func (r *mulRows128) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
 		y[i] = times128(y[i], u[j])
@@ -111,7 +111,7 @@ func (r *mulRows128) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *mulRows128) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *mulRows128) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -131,7 +131,7 @@ func times128(a, b complex128) complex128 {
 
 // Go's max and min are the order of SEMANTICS.md: NaN wins, −0 is below +0.
 
-func (r *maxRows[T]) row(at, step *offsets, n int) {
+func (r *maxRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
 		y[i] = max(y[i], u[j])
@@ -140,7 +140,7 @@ func (r *maxRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *maxRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *maxRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -150,7 +150,7 @@ func (r *maxRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
 	}
 }
 
-func (r *minRows[T]) row(at, step *offsets, n int) {
+func (r *minRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
 		y[i] = min(y[i], u[j])
@@ -159,7 +159,7 @@ func (r *minRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *minRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *minRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {

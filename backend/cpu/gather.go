@@ -94,7 +94,7 @@ func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 
 func (r *gatherRun) chunk(lo, hi int) {
 	p := r.plan
-	do := part{pos: bounds{lo, hi}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
+	do := windowPart{pos: bounds{lo, hi}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
 	if r.kernel.byWindow {
 		do.pos, do.win = bounds{0, p.positions}, bounds{lo, hi}
 	}

@@ -20,7 +20,7 @@ func TestGatherRandom(t *testing.T) {
 	t.Run("complex128", func(t *testing.T) { gatherRandom(t, tensor.Complex128, complexes()) })
 }
 
-func gatherRandom[T tensor.Element, A any](t *testing.T, dt tensor.DType, e *element[T, A]) {
+func gatherRandom[T tensor.Element, A any](t *testing.T, dt tensor.DType, e *windowElement[T, A]) {
 	r := rand.New(rand.NewPCG(1, uint64(dt)))
 	tune := lowTuning(t)
 	for n := range 1500 {
@@ -30,10 +30,10 @@ func gatherRandom[T tensor.Element, A any](t *testing.T, dt tensor.DType, e *ele
 }
 
 // gatherCase runs one case on every executor.
-func gatherCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DType, e *element[T, A], c *windowCase, n int) {
+func gatherCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DType, e *windowElement[T, A], c *windowCase, n int) {
 	res := c.resolved(t)
-	xs := randomValues(e, r, c.x)
-	views := []tensor.View{place(e, r, dt, c.x, xs, layoutKind(r.IntN(3)))}
+	xs := windowValues(e, r, c.x)
+	views := []tensor.View{placeValues(e, r, dt, c.x, xs, layoutKind(r.IntN(3)))}
 	for k := range c.index {
 		views = append(views, indexView(r, &c.index[k]))
 	}
@@ -49,10 +49,10 @@ func gatherCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.D
 		want = append(want, v)
 	}
 	bad := c.bad()
-	out := place(e, r, dt, res.Shape, randomValues(e, r, res.Shape), layoutKind(r.IntN(2)))
+	out := placeValues(e, r, dt, res.Shape, windowValues(e, r, res.Shape), layoutKind(r.IntN(2)))
 	before := slices.Clone(tensor.Elements[T](out.Storage()))
-	in, reads := operandsOf(views...)
-	outs, _ := operandsOf(out)
+	in, reads := windowOperands(views...)
+	outs, _ := windowOperands(out)
 	k, err := compileGather(ops.GatherOp{Window: c.w, Mode: c.m}, outs, in)
 	if err != nil {
 		t.Fatalf("case %d %+v: %v", n, c, err)

@@ -91,7 +91,7 @@ func newIndexOperand(o graph.Operand, axis int, x tensor.Layout, window int, wra
 }
 
 // read widens the values from element pos of a nest on.
-func (p *indexOperand) read(r *runs, n *nest, s *tensor.Storage, pos int, vals []int64) {
+func (p *indexOperand) read(r *runWalk, n *nest, s *tensor.Storage, pos int, vals []int64) {
 	var at [1]int
 	for r.seek(n, pos); len(vals) > 0; {
 		m := r.next(n, len(vals), at[:])
@@ -171,7 +171,7 @@ func (r *windowRun) checkIndices(x *Exec) error {
 func (r *windowRun) indexError(k, bad int, own bool) *ops.IndexError {
 	p := &r.plan.index[k]
 	var val [1]int64
-	p.read(new(runs), &p.ownAt, r.index[k], bad, val[:])
+	p.read(new(runWalk), &p.ownAt, r.index[k], bad, val[:])
 	at := tensor.Unravel(bad, p.own.Shape)
 	if !own {
 		lead := make([]int, len(r.plan.indexShape)-len(at))

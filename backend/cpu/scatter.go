@@ -77,7 +77,8 @@ func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Opera
 	if err != nil {
 		return err
 	}
-	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in), inPlace: []bool{true}}
+	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in), inPlace: make([]bool, len(in))}
+	k.fixed.inPlace[0] = true
 	k.reach, k.width, k.size = bounds{lo, hi}, in[0].DType.Size(), tensor.Size(s.resolved.Shape)
 	k.start = &sweep{nest: newNestBySecond(in[0].Layout, out[0].Layout)}
 	w.reach = hi
@@ -136,7 +137,7 @@ func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error
 	r.windowRun.bind(in[len(in)-len(k.plan.index):])
 	err := r.checkIndices(x)
 	if err == nil {
-		if !sameMemory(out[0], in[0]) {
+		if !identical(out[0].View(), in[0].View()) {
 			r.move.bind(in[0].Storage(), out[0].Storage())
 			x.run(k.start.nest.size(), tuning.grain, &r.copies)
 			r.move.bind(nil, nil)
@@ -178,7 +179,7 @@ func (r *scatterResolve) chunk(lo, hi int) {
 func (r *scatterRun) chunk(lo, hi int) {
 	k, p := r.kernel, r.plan
 	share := func(n int) bounds { return bounds{n * lo / r.parts, n * hi / r.parts} }
-	do := part{pos: bounds{0, p.positions}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
+	do := windowPart{pos: bounds{0, p.positions}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
 	switch k.division {
 	case divideStarts:
 		b := share(k.reach.hi - k.reach.lo)

@@ -23,7 +23,7 @@ func TestScatterRandom(t *testing.T) {
 	t.Run("complex128", func(t *testing.T) { scatterRandom(t, tensor.Complex128, complexes()) })
 }
 
-func scatterRandom[T tensor.Element, A any](t *testing.T, dt tensor.DType, e *element[T, A]) {
+func scatterRandom[T tensor.Element, A any](t *testing.T, dt tensor.DType, e *windowElement[T, A]) {
 	r := rand.New(rand.NewPCG(2, uint64(dt)))
 	tune := lowTuning(t)
 	for n := range 1500 {
@@ -112,18 +112,18 @@ func indexViews(r *rand.Rand, c *windowCase) []tensor.View {
 }
 
 // destination is where y goes: x itself now and then, where no element of it is reached twice.
-func destination[T tensor.Element, A any](e *element[T, A], r *rand.Rand, x tensor.View, xs []T) (y tensor.View, inPlace bool) {
+func destination[T tensor.Element, A any](e *windowElement[T, A], r *rand.Rand, x tensor.View, xs []T) (y tensor.View, inPlace bool) {
 	if r.IntN(3) == 0 && x.Layout().Injective() {
 		return x, true
 	}
-	return place(e, r, x.DType(), x.Shape(), randomValues(e, r, x.Shape()), layoutKind(r.IntN(2))), false
+	return placeValues(e, r, x.DType(), x.Shape(), windowValues(e, r, x.Shape()), layoutKind(r.IntN(2))), false
 }
 
-func scatterCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DType, e *element[T, A], c *windowCase, n int, combine ops.Combine) {
+func scatterCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DType, e *windowElement[T, A], c *windowCase, n int, combine ops.Combine) {
 	res := c.resolved(t)
-	xs, us := randomValues(e, r, c.x), randomValues(e, r, res.Shape)
-	x := place(e, r, dt, c.x, xs, layoutKind(r.IntN(3)))
-	u := place(e, r, dt, res.Shape, us, layoutKind(r.IntN(3)))
+	xs, us := windowValues(e, r, c.x), windowValues(e, r, res.Shape)
+	x := placeValues(e, r, dt, c.x, xs, layoutKind(r.IntN(3)))
+	u := placeValues(e, r, dt, res.Shape, us, layoutKind(r.IntN(3)))
 	y, inPlace := destination(e, r, x, xs)
 	g := scatterRig[T]{
 		in: append([]tensor.View{x, u}, indexViews(r, c)...), out: []tensor.View{y},
@@ -134,8 +134,8 @@ func scatterCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.
 	} else {
 		g.want = [][]T{xs}
 	}
-	in, _ := operandsOf(g.in...)
-	out, _ := operandsOf(g.out...)
+	in, _ := windowOperands(g.in...)
+	out, _ := windowOperands(g.out...)
 	k, err := compileScatter(ops.ScatterOp{Window: c.w, Mode: c.m, Combine: combine}, out, in)
 	if err != nil {
 		t.Fatalf("case %d %+v: %v", n, c, err)
@@ -145,7 +145,7 @@ func scatterCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.
 }
 
 // scatterReference is the loop: a place accumulates from its first writer on and rounds once.
-func scatterReference[T tensor.Element, A any](c *windowCase, res ops.Resolved, e *element[T, A], xs, us []T, combine ops.Combine) []T {
+func scatterReference[T tensor.Element, A any](c *windowCase, res ops.Resolved, e *windowElement[T, A], xs, us []T, combine ops.Combine) []T {
 	with := []func(h, u A) A{func(_, u A) A { return u }, e.add, e.mul, e.max, e.min}[combine]
 	y := slices.Clone(xs)
 	held := map[int]A{}
@@ -172,14 +172,14 @@ func scatterReference[T tensor.Element, A any](c *windowCase, res ops.Resolved, 
 	return y
 }
 
-func scanCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DType, e *element[T, A], c *windowCase, n int, affine, reverse, used bool) {
+func scanCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DType, e *windowElement[T, A], c *windowCase, n int, affine, reverse, used bool) {
 	res := c.resolved(t)
-	xs, as, bs := randomValues(e, r, c.x), randomValues(e, r, res.Shape), randomValues(e, r, res.Shape)
-	x := place(e, r, dt, c.x, xs, layoutKind(r.IntN(3)))
-	a := place(e, r, dt, res.Shape, as, layoutKind(r.IntN(3)))
-	b := place(e, r, dt, res.Shape, bs, layoutKind(r.IntN(3)))
+	xs, as, bs := windowValues(e, r, c.x), windowValues(e, r, res.Shape), windowValues(e, r, res.Shape)
+	x := placeValues(e, r, dt, c.x, xs, layoutKind(r.IntN(3)))
+	a := placeValues(e, r, dt, res.Shape, as, layoutKind(r.IntN(3)))
+	b := placeValues(e, r, dt, res.Shape, bs, layoutKind(r.IntN(3)))
 	y, inPlace := destination(e, r, x, xs)
-	before := place(e, r, dt, res.Shape, randomValues(e, r, res.Shape), layoutKind(r.IntN(2)))
+	before := placeValues(e, r, dt, res.Shape, windowValues(e, r, res.Shape), layoutKind(r.IntN(2)))
 	g := scatterRig[T]{
 		in: []tensor.View{x, b}, out: []tensor.View{y, before},
 		op: "ops.ScatterScan", loose: affine, inPlace: inPlace,
@@ -193,8 +193,8 @@ func scanCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DTy
 	if g.bad == nil {
 		g.want = scanReference(c, res, e, xs, as, bs, affine, reverse)
 	}
-	in, _ := operandsOf(g.in...)
-	out, _ := operandsOf(g.out...)
+	in, _ := windowOperands(g.in...)
+	out, _ := windowOperands(g.out...)
 	if !used {
 		g.want[1], out[1] = nil, graph.Operand{}
 	}
@@ -208,7 +208,7 @@ func scanCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DTy
 }
 
 // scanReference gives y and before.
-func scanReference[T tensor.Element, A any](c *windowCase, res ops.Resolved, e *element[T, A], xs, as, bs []T, affine, reverse bool) [][]T {
+func scanReference[T tensor.Element, A any](c *windowCase, res ops.Resolved, e *windowElement[T, A], xs, as, bs []T, affine, reverse bool) [][]T {
 	y, before := slices.Clone(xs), make([]T, len(bs))
 	held := map[int]A{}
 	order := slices.Collect(func(yield func([]int) bool) {

@@ -30,7 +30,7 @@ type windowPlan struct {
 
 	positions, elements int // of I and spread axes; of the window
 	operands            int // of shape U
-	posStep, winStep    offsets
+	posStep, winStep    slotOffsets
 	positionInner       bool // the memory of U varies faster along positions than along the window
 	lanes               states[windowLane]
 }
@@ -39,8 +39,8 @@ type windowPlan struct {
 type windowLane struct {
 	at                    []int
 	vals, shift           []int64
-	base, index, pos, win runs
-	off, rel, loc         offsets
+	base, index, pos, win runWalk
+	off, rel, loc         slotOffsets
 }
 
 func newWindowLane() *windowLane {

@@ -15,15 +15,15 @@ import (
 // This file is the slow reference of Gather, Scatter and ScatterScan, written from SEMANTICS.md ("Indices",
 // "Scatter and assignment"), and random Windows to hold the kernels against it.
 
-// indexValues is one index operand: values in row-major order, wide enough for every dtype.
-type indexValues struct {
+// indexOperandValues is one index operand: values in row-major order, wide enough for every dtype.
+type indexOperandValues struct {
 	dtype tensor.DType
 	shape []int
 	vals  []int64 // uint64 by its bits
 }
 
 // at is the value at a position of the index shape.
-func (v indexValues) at(pos []int) int64 {
+func (v indexOperandValues) at(pos []int) int64 {
 	own := make([]int, len(v.shape))
 	for a := range own {
 		if v.shape[a] > 1 {
@@ -33,7 +33,7 @@ func (v indexValues) at(pos []int) int64 {
 	return v.wide(tensor.RowMajor(v.shape).At(own))
 }
 
-func (v indexValues) wide(i int) int64 {
+func (v indexOperandValues) wide(i int) int64 {
 	if v.dtype == tensor.Uint64 && v.vals[i] < 0 {
 		return math.MaxInt64
 	}
@@ -45,7 +45,7 @@ type windowCase struct {
 	w     ops.Window
 	m     ops.Mode
 	x     []int // shape
-	index []indexValues
+	index []indexOperandValues
 }
 
 func (c *windowCase) resolved(t testing.TB) ops.Resolved {
@@ -191,8 +191,8 @@ func randomCase(r *rand.Rand) *windowCase {
 	return c
 }
 
-func randomIndex(r *rand.Rand, c *windowCase, k int) indexValues {
-	v := indexValues{dtype: indexDTypes[r.IntN(len(indexDTypes))]}
+func randomIndex(r *rand.Rand, c *windowCase, k int) indexOperandValues {
+	v := indexOperandValues{dtype: indexDTypes[r.IntN(len(indexDTypes))]}
 	v.shape = slices.Clone(c.w.IndexShape[r.IntN(len(c.w.IndexShape)+1):])
 	if r.IntN(2) == 0 {
 		v.shape = slices.Clone(c.w.IndexShape)
@@ -265,17 +265,17 @@ func randomLayout(r *rand.Rand, shape []int, kind layoutKind) (tensor.Layout, in
 	return l, l.Offset + n + r.IntN(3)
 }
 
-// element is what a test knows of an element type: T as stored, A as it accumulates.
-type element[T tensor.Element, A any] struct {
+// windowElement is what a test knows of an element type: T as stored, A as it accumulates.
+type windowElement[T tensor.Element, A any] struct {
 	load               func(T) A
 	store              func(A) T
 	add, mul, max, min func(h, u A) A
 	random             func(r *rand.Rand) T
 }
 
-// place writes vals (row-major) through a layout over noise; where the layout repeats itself, vals become
+// placeValues writes vals (row-major) through a layout over noise; where the layout repeats itself, vals become
 // what is read back.
-func place[T tensor.Element, A any](e *element[T, A], r *rand.Rand, dt tensor.DType, shape []int, vals []T, kind layoutKind) tensor.View {
+func placeValues[T tensor.Element, A any](e *windowElement[T, A], r *rand.Rand, dt tensor.DType, shape []int, vals []T, kind layoutKind) tensor.View {
 	l, n := randomLayout(r, shape, kind)
 	data := make([]T, n)
 	for i := range data {
@@ -295,7 +295,7 @@ func place[T tensor.Element, A any](e *element[T, A], r *rand.Rand, dt tensor.DT
 }
 
 // indexView writes an index operand through a random layout.
-func indexView(r *rand.Rand, v *indexValues) tensor.View {
+func indexView(r *rand.Rand, v *indexOperandValues) tensor.View {
 	l, n := randomLayout(r, v.shape, layoutKind(r.IntN(3)))
 	s := tensor.Must(tensor.New(v.dtype, n)).Storage()
 	size := v.dtype.Size()
@@ -326,7 +326,7 @@ func indexView(r *rand.Rand, v *indexValues) tensor.View {
 	return tensor.Must(tensor.NewView(s, v.dtype, l))
 }
 
-func randomValues[T tensor.Element, A any](e *element[T, A], r *rand.Rand, shape []int) []T {
+func windowValues[T tensor.Element, A any](e *windowElement[T, A], r *rand.Rand, shape []int) []T {
 	v := make([]T, tensor.Size(shape))
 	for i := range v {
 		v[i] = e.random(r)
@@ -334,11 +334,13 @@ func randomValues[T tensor.Element, A any](e *element[T, A], r *rand.Rand, shape
 	return v
 }
 
-func operandOf(v tensor.View) graph.Operand { return graph.Operand{DType: v.DType(), Layout: v.Layout()} }
+func windowOperand(v tensor.View) graph.Operand {
+	return graph.Operand{DType: v.DType(), Layout: v.Layout()}
+}
 
-func operandsOf(v ...tensor.View) (o []graph.Operand, in []tensor.Read) {
+func windowOperands(v ...tensor.View) (o []graph.Operand, in []tensor.Read) {
 	for _, v := range v {
-		o, in = append(o, operandOf(v)), append(in, v.Read())
+		o, in = append(o, windowOperand(v)), append(in, v.Read())
 	}
 	return o, in
 }

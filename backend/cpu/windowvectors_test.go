@@ -16,8 +16,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// vectorTensor is a tensor of a vector file.
-type vectorTensor struct {
+// windowTensor is a tensor of a vector file.
+type windowTensor struct {
 	DType string            `json:"dtype"`
 	Shape []int             `json:"shape"`
 	Data  []json.RawMessage `json:"data"`
@@ -42,8 +42,8 @@ type windowVector struct {
 		} `json:"mode"`
 		Combine string `json:"combine"`
 	} `json:"attrs"`
-	Inputs   []vectorTensor `json:"inputs"`
-	Expected []vectorTensor `json:"expected"`
+	Inputs   []windowTensor `json:"inputs"`
+	Expected []windowTensor `json:"expected"`
 	Error    *struct {
 		Kind     string `json:"kind"`
 		Position []int  `json:"position"`
@@ -142,7 +142,7 @@ func (v *windowVector) evaluate(t *testing.T) (*tensor.Tensor, error) {
 			"set": ops.CombineSet, "add": ops.CombineAdd, "mul": ops.CombineMul, "max": ops.CombineMax, "min": ops.CombineMin,
 		}[a.Combine]
 		op := ops.ScatterOp{Window: w, Mode: m, Combine: combine}
-		return runOn(x.Spec(), append([]*tensor.Tensor{x, updates}, index...), func(out, in []graph.Operand) (graph.Kernel, error) {
+		return runVector(x.Spec(), append([]*tensor.Tensor{x, updates}, index...), func(out, in []graph.Operand) (graph.Kernel, error) {
 			return compileScatter(op, out, in)
 		})
 	}
@@ -151,7 +151,7 @@ func (v *windowVector) evaluate(t *testing.T) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	gather := func(x *tensor.Tensor) (*tensor.Tensor, error) {
-		return runOn(tensor.Spec{DType: x.DType(), Shape: r.Shape}, append([]*tensor.Tensor{x}, index...), func(out, in []graph.Operand) (graph.Kernel, error) {
+		return runVector(tensor.Spec{DType: x.DType(), Shape: r.Shape}, append([]*tensor.Tensor{x}, index...), func(out, in []graph.Operand) (graph.Kernel, error) {
 			return compileGather(ops.GatherOp{Window: w, Mode: m}, out, in)
 		})
 	}
@@ -177,15 +177,15 @@ func (v *windowVector) evaluate(t *testing.T) (*tensor.Tensor, error) {
 	return u, nil
 }
 
-// runOn compiles for row-major operands and runs on three threads.
-func runOn(result tensor.Spec, ins []*tensor.Tensor, compile func(out, in []graph.Operand) (graph.Kernel, error)) (*tensor.Tensor, error) {
+// runVector compiles for row-major operands and runs on three threads.
+func runVector(result tensor.Spec, ins []*tensor.Tensor, compile func(out, in []graph.Operand) (graph.Kernel, error)) (*tensor.Tensor, error) {
 	out := tensor.Must(tensor.New(result.DType, result.Shape...))
 	var in []graph.Operand
 	var reads []tensor.Read
 	for _, t := range ins {
-		in, reads = append(in, operandOf(t.View())), append(reads, t.Read())
+		in, reads = append(in, windowOperand(t.View())), append(reads, t.Read())
 	}
-	k, err := compile([]graph.Operand{operandOf(out.View())}, in)
+	k, err := compile([]graph.Operand{windowOperand(out.View())}, in)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (v *windowVector) compare(t *testing.T, got, want *tensor.Tensor) {
 		}
 		return
 	}
-	g, w := parts(got), parts(want)
+	g, w := components(got), components(want)
 	for i := range g {
 		d := math.Abs(g[i] - w[i])
 		ok := g[i] == w[i] || g[i] != g[i] && w[i] != w[i] || d <= v.Tolerance.ATol+v.Tolerance.RTol*math.Abs(w[i])
@@ -241,8 +241,8 @@ func (v *windowVector) compare(t *testing.T, got, want *tensor.Tensor) {
 	}
 }
 
-// parts is the components of real or complex floats.
-func parts(t *tensor.Tensor) (p []float64) {
+// components is the components of real or complex floats.
+func components(t *tensor.Tensor) (p []float64) {
 	switch t.DType() {
 	case tensor.Complex64:
 		for _, c := range tensor.Must(tensor.Slice[complex64](t)) {
@@ -259,7 +259,7 @@ func parts(t *tensor.Tensor) (p []float64) {
 }
 
 // tensor decodes the data by dtype.
-func (v *vectorTensor) tensor(t *testing.T) *tensor.Tensor {
+func (v *windowTensor) tensor(t *testing.T) *tensor.Tensor {
 	dt := tensor.Must(tensor.ParseDType(v.DType))
 	out := tensor.Must(tensor.New(dt, v.Shape...))
 	b := tensor.Must(out.Storage().Bytes())

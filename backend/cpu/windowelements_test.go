@@ -9,7 +9,7 @@ import (
 
 // The element types of the random tests, each with its arithmetic by the text of SEMANTICS.md.
 
-func same[T any](v T) T { return v }
+func unchanged[T any](v T) T { return v }
 
 // floatOrder is Max of floats, and Min with the sign turned: NaN wins, −0 is below +0.
 func floatMax[T float32 | float64](a, b T) T {
@@ -39,9 +39,9 @@ func randomFloat(r *rand.Rand) float64 {
 	return float64(r.IntN(4001)-2000) / float64(int(1)<<r.IntN(8))
 }
 
-func floats[T float32 | float64]() *element[T, T] {
-	return &element[T, T]{
-		load: same[T], store: same[T],
+func floats[T float32 | float64]() *windowElement[T, T] {
+	return &windowElement[T, T]{
+		load: unchanged[T], store: unchanged[T],
 		add: func(h, u T) T { return h + u },
 		mul: func(h, u T) T { return T(h * u) },
 		max: floatMax[T], min: floatMin[T],
@@ -52,18 +52,18 @@ func floats[T float32 | float64]() *element[T, T] {
 func halfFloats[T interface {
 	tensor.Element
 	Float32() float32
-}](round func(float32) T) *element[T, float32] {
+}](round func(float32) T) *windowElement[T, float32] {
 	f := floats[float32]()
-	return &element[T, float32]{
+	return &windowElement[T, float32]{
 		load: func(v T) float32 { return v.Float32() }, store: round,
 		add: f.add, mul: f.mul, max: f.max, min: f.min,
 		random: func(r *rand.Rand) T { return round(f.random(r)) },
 	}
 }
 
-func integers[T int8 | uint64]() *element[T, T] {
-	return &element[T, T]{
-		load: same[T], store: same[T],
+func integers[T int8 | uint64]() *windowElement[T, T] {
+	return &windowElement[T, T]{
+		load: unchanged[T], store: unchanged[T],
 		add: func(h, u T) T { return h + u },
 		mul: func(h, u T) T { return h * u },
 		max: func(h, u T) T {
@@ -82,18 +82,18 @@ func integers[T int8 | uint64]() *element[T, T] {
 	}
 }
 
-func bools() *element[bool, bool] {
+func bools() *windowElement[bool, bool] {
 	or := func(h, u bool) bool { return h || u }
 	and := func(h, u bool) bool { return h && u }
-	return &element[bool, bool]{
-		load: same[bool], store: same[bool], add: or, max: or, mul: and, min: and,
+	return &windowElement[bool, bool]{
+		load: unchanged[bool], store: unchanged[bool], add: or, max: or, mul: and, min: and,
 		random: func(r *rand.Rand) bool { return r.IntN(2) == 0 },
 	}
 }
 
-func complexes() *element[complex128, complex128] {
-	return &element[complex128, complex128]{
-		load: same[complex128], store: same[complex128],
+func complexes() *windowElement[complex128, complex128] {
+	return &windowElement[complex128, complex128]{
+		load: unchanged[complex128], store: unchanged[complex128],
 		add: func(h, u complex128) complex128 { return h + u },
 		mul: func(h, u complex128) complex128 {
 			a, b, c, d := real(h), imag(h), real(u), imag(u)
