@@ -8,33 +8,25 @@ import (
 // The rows of a scatter: operand 0 is y, operand 1 the updates u. They are bound by memory where windows are
 // rows, by the latency of y where they are single elements.
 
-// pair is y and u of a run, and what does not depend on the combination.
-type pair[T tensor.Element] struct{ y, u []T }
+// scatterPair is y and u of a run, and what does not depend on the combination.
+type scatterPair[T tensor.Element] struct{ y, u []T }
 
-func (p *pair[T]) bind(s *[slots][]T) { p.y, p.u = s[0], s[1] }
+func (p *scatterPair[T]) bind(s *[slots][]T) { p.y, p.u = s[0], s[1] }
 
 // miss drops what is out of bounds.
-func (p *pair[T]) miss(at, step *offsets, n int) {}
+func (p *scatterPair[T]) miss(at, step *slotOffsets, n int) {}
 
 type (
-	setRows[T tensor.Element] struct{ pair[T] }
-	addRows[T number]         struct{ pair[T] }
-	mulRows[T number]         struct{ pair[T] }
-	maxRows[T realNumber]     struct{ pair[T] }
-	minRows[T realNumber]     struct{ pair[T] }
+	setRows[T tensor.Element] struct{ scatterPair[T] }
+	addRows[T summable]       struct{ scatterPair[T] }
+	mulRows[T summable]       struct{ scatterPair[T] }
+	maxRows[T number]         struct{ scatterPair[T] }
+	minRows[T number]         struct{ scatterPair[T] }
 	// mulRows128 multiplies complex numbers whose products must not be fused with the sum.
-	mulRows128 struct{ pair[complex128] }
+	mulRows128 struct{ scatterPair[complex128] }
 )
 
-type realNumber interface {
-	indexInteger | float32 | float64
-}
-
-type number interface {
-	realNumber | complex64 | complex128
-}
-
-func (r *setRows[T]) row(at, step *offsets, n int) {
+func (r *setRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	if step[0] == 1 && step[1] == 1 {
 		copy(y[i:i+n], u[j:j+n])
@@ -47,7 +39,7 @@ func (r *setRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *setRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *setRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -57,7 +49,7 @@ func (r *setRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
 	}
 }
 
-func (r *addRows[T]) row(at, step *offsets, n int) {
+func (r *addRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	if step[0] == 1 && step[1] == 1 {
 		y = y[i : i+n]
@@ -73,7 +65,7 @@ func (r *addRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *addRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *addRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -83,7 +75,7 @@ func (r *addRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
 	}
 }
 
-func (r *mulRows[T]) row(at, step *offsets, n int) {
+func (r *mulRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
 		y[i] *= u[j]
@@ -92,7 +84,7 @@ func (r *mulRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *mulRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *mulRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -102,7 +94,7 @@ func (r *mulRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
 	}
 }
 
-func (r *mulRows128) row(at, step *offsets, n int) {
+func (r *mulRows128) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
 		y[i] = times128(y[i], u[j])
@@ -111,7 +103,7 @@ func (r *mulRows128) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *mulRows128) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *mulRows128) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -131,7 +123,7 @@ func times128(a, b complex128) complex128 {
 
 // Go's max and min are the order of SEMANTICS.md: NaN wins, −0 is below +0.
 
-func (r *maxRows[T]) row(at, step *offsets, n int) {
+func (r *maxRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
 		y[i] = max(y[i], u[j])
@@ -140,7 +132,7 @@ func (r *maxRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *maxRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *maxRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -150,7 +142,7 @@ func (r *maxRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
 	}
 }
 
-func (r *minRows[T]) row(at, step *offsets, n int) {
+func (r *minRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
 		y[i] = min(y[i], u[j])
@@ -159,7 +151,7 @@ func (r *minRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *minRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *minRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, u, w, j := r.y, r.u, off[0], off[1]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -228,11 +220,11 @@ func newSet(size int, w *scatterSlots) func() scatterWork {
 	return newDirect(w, func() slotRows[complex128] { return new(setRows[complex128]) })
 }
 
-func newReal[T realNumber](c ops.Combine, w *scatterSlots) func() scatterWork {
+func newReal[T number](c ops.Combine, w *scatterSlots) func() scatterWork {
 	return newDirect(w, func() slotRows[T] { return realRows[T](c) })
 }
 
-func realRows[T realNumber](c ops.Combine) slotRows[T] {
+func realRows[T number](c ops.Combine) slotRows[T] {
 	switch c {
 	case ops.CombineAdd:
 		return new(addRows[T])

@@ -27,9 +27,6 @@ type gatherRun struct {
 	move   movement
 }
 
-// fewPositions is below how many positions the windows are divided among threads.
-const fewPositions = 64
-
 // compileGather is the plan of a gather. Operands x, idx…; result u.
 //
 // Errors: those of ops.Window.Resolve; tensor.ErrShape and tensor.ErrDType where u is not what op gives.
@@ -50,10 +47,10 @@ func compileGather(op ops.GatherOp, out, in []graph.Operand) (graph.Kernel, erro
 		plan:  s.plan(), size: out[0].Size(),
 	}
 	p := k.plan
-	k.byWindow = p.positions < fewPositions && p.elements > p.positions || p.positionInner && p.elements > p.positions
-	k.grain = max(1, sweepGrain/max(1, min(p.elements, sweepGrain)))
+	k.byWindow = (p.positions < tuning.few || p.positionInner) && p.elements > p.positions
+	k.grain = max(1, tuning.grain/max(1, min(p.elements, tuning.grain)))
 	if k.byWindow {
-		k.grain = max(1, sweepGrain/max(1, p.positions))
+		k.grain = max(1, tuning.grain/max(1, p.positions))
 	}
 	width := in[0].DType.Size()
 	k.states.make = func() *gatherRun {
@@ -97,7 +94,7 @@ func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 
 func (r *gatherRun) chunk(lo, hi int) {
 	p := r.plan
-	do := part{pos: bounds{lo, hi}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
+	do := windowPart{pos: bounds{lo, hi}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
 	if r.kernel.byWindow {
 		do.pos, do.win = bounds{0, p.positions}, bounds{lo, hi}
 	}

@@ -30,13 +30,8 @@ type indexOperand struct {
 	stride         int // of x along the axis
 }
 
-// indexInteger is the element types of index operands.
-type indexInteger interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
-}
-
 // widenIndex reads integers as int64; a uint64 above MaxInt64 becomes MaxInt64, which is out of bounds too.
-func widenIndex[I indexInteger](dst []int64, s *tensor.Storage, at, step int) {
+func widenIndex[I integer](dst []int64, s *tensor.Storage, at, step int) {
 	src := tensor.Elements[I](s)
 	if step == 1 {
 		for j, v := range src[at : at+len(dst)] {
@@ -50,7 +45,7 @@ func widenIndex[I indexInteger](dst []int64, s *tensor.Storage, at, step int) {
 	}
 }
 
-func saturated[I indexInteger](v I) int64 {
+func saturated[I integer](v I) int64 {
 	w := int64(v)
 	if w < 0 && v > 0 {
 		return math.MaxInt64
@@ -91,7 +86,7 @@ func newIndexOperand(o graph.Operand, axis int, x tensor.Layout, window int, wra
 }
 
 // read widens the values from element pos of a nest on.
-func (p *indexOperand) read(r *runs, n *nest, s *tensor.Storage, pos int, vals []int64) {
+func (p *indexOperand) read(r *runWalk, n *nest, s *tensor.Storage, pos int, vals []int64) {
 	var at [1]int
 	for r.seek(n, pos); len(vals) > 0; {
 		m := r.next(n, len(vals), at[:])
@@ -149,7 +144,7 @@ func (r *windowRun) checkIndices(x *Exec) error {
 	for k := range r.plan.index {
 		r.operand = k
 		r.bad.Store(math.MaxInt64)
-		x.run(r.plan.index[k].ownAt.size(), sweepGrain, (*indexCheck)(r))
+		x.run(r.plan.index[k].ownAt.size(), tuning.grain, (*indexCheck)(r))
 		bad := r.bad.Load()
 		if bad == math.MaxInt64 {
 			continue
@@ -171,7 +166,7 @@ func (r *windowRun) checkIndices(x *Exec) error {
 func (r *windowRun) indexError(k, bad int, own bool) *ops.IndexError {
 	p := &r.plan.index[k]
 	var val [1]int64
-	p.read(new(runs), &p.ownAt, r.index[k], bad, val[:])
+	p.read(new(runWalk), &p.ownAt, r.index[k], bad, val[:])
 	at := tensor.Unravel(bad, p.own.Shape)
 	if !own {
 		lead := make([]int, len(r.plan.indexShape)-len(at))

@@ -22,6 +22,7 @@ type scatter struct {
 	width    int    // bytes of an element
 	division division
 	lead     int    // positions along the leading batch axes
+	most     int    // parts that are worth a thread
 	reach    bounds // of the offsets of y
 }
 
@@ -43,15 +44,6 @@ type scatterRun struct {
 	move   movement
 	copies sweepRun
 }
-
-const (
-	// partWork is how many updates are worth a thread.
-	partWork = 16 << 10
-	// wideWindow is from how many elements on windows are divided, and not starts.
-	wideWindow = 128
-	// manyBatches is from how many batches on they are divided.
-	manyBatches = 16
-)
 
 // compileScatter is the plan of a scatter. Operands x, u, idx…; result y.
 //
@@ -85,11 +77,13 @@ func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Opera
 	if err != nil {
 		return err
 	}
-	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in), inPlace: []bool{true}}
+	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in), inPlace: make([]bool, len(in))}
+	k.fixed.inPlace[0] = true
 	k.reach, k.width, k.size = bounds{lo, hi}, in[0].DType.Size(), tensor.Size(s.resolved.Shape)
 	k.start = &sweep{nest: newNestBySecond(in[0].Layout, out[0].Layout)}
 	w.reach = hi
 	s.x, s.u = out[0].Layout, w.layouts(s, out, in)
+	s.ordered = true
 	k.divide(s)
 	k.plan = s.plan()
 	k.states.make = func() *scatterRun {
@@ -103,7 +97,7 @@ func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Opera
 // divide chooses the division, and which axes of the windows become positions for it.
 func (k *scatter) divide(s *windowSpec) {
 	indices, apart := 1, 1 // positions of I; elements of a window along axes that no start moves
-	k.lead = 1
+	k.lead, k.most = 1, max(1, k.size/tuning.grain)
 	leading := true
 	for _, a := range s.axes() {
 		switch {
@@ -120,13 +114,13 @@ func (k *scatter) divide(s *windowSpec) {
 		}
 	}
 	switch {
-	case k.size < 2*partWork: // one part
+	case k.most == 1:
 		s.spread, k.division = spreadEarly, divideStarts
 	case indices == 1 && !s.perElement():
 		s.spread, k.division = spreadNone, divideWindow
-	case k.lead >= manyBatches:
+	case k.lead >= tuning.batches:
 		s.spread, k.division = spreadEarly, divideBatches
-	case apart >= wideWindow:
+	case apart >= tuning.wide:
 		s.spread, k.division = spreadAll, divideWindow
 	default:
 		s.spread, k.division = spreadAll, divideStarts
@@ -143,9 +137,9 @@ func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error
 	r.windowRun.bind(in[len(in)-len(k.plan.index):])
 	err := r.checkIndices(x)
 	if err == nil {
-		if !sameMemory(out[0], in[0]) {
+		if !identical(out[0].View(), in[0].View()) {
 			r.move.bind(in[0].Storage(), out[0].Storage())
-			x.run(k.start.nest.size(), sweepGrain, &r.copies)
+			x.run(k.start.nest.size(), tuning.grain, &r.copies)
 			r.move.bind(nil, nil)
 		}
 		if k.size > 0 {
@@ -163,9 +157,9 @@ func (r *scatterRun) scatter(x *Exec, out []tensor.Write, in []tensor.Read) {
 		r.at = make([]int, n)
 	}
 	r.at = r.at[:k.plan.positions]
-	x.run(len(r.at), sweepGrain/4, (*scatterResolve)(r))
+	x.run(len(r.at), tuning.grain/4, (*scatterResolve)(r))
 	r.work.open(x, out, in)
-	r.parts = max(1, min(x.threads, k.size/partWork))
+	r.parts = min(x.threads, k.most)
 	x.run(r.parts, 1, r)
 	r.work.close(x, out)
 }
@@ -185,7 +179,7 @@ func (r *scatterResolve) chunk(lo, hi int) {
 func (r *scatterRun) chunk(lo, hi int) {
 	k, p := r.kernel, r.plan
 	share := func(n int) bounds { return bounds{n * lo / r.parts, n * hi / r.parts} }
-	do := part{pos: bounds{0, p.positions}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
+	do := windowPart{pos: bounds{0, p.positions}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
 	switch k.division {
 	case divideStarts:
 		b := share(k.reach.hi - k.reach.lo)

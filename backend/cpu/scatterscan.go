@@ -55,16 +55,16 @@ type scanRows[T tensor.Element] struct{ y, b, a, before []T }
 func (r *scanRows[T]) bind(s *[slots][]T) { r.y, r.b, r.a, r.before = s[0], s[1], s[2], s[3] }
 
 // miss leaves before as it is: 0.
-func (r *scanRows[T]) miss(at, step *offsets, n int) {}
+func (r *scanRows[T]) miss(at, step *slotOffsets, n int) {}
 
 type (
 	exchangeRows[T tensor.Element] struct{ scanRows[T] }
-	affineRows[T number]           struct{ scanRows[T] }
+	affineRows[T summable]         struct{ scanRows[T] }
 	affineBool                     struct{ scanRows[uint8] }      // h ← a and h, or b
 	affine128                      struct{ scanRows[complex128] } // with the products rounded
 )
 
-func (r *exchangeRows[T]) row(at, step *offsets, n int) {
+func (r *exchangeRows[T]) row(at, step *slotOffsets, n int) {
 	y, b, before, i, j, q := r.y, r.b, r.before, at[0], at[1], at[3]
 	for range n {
 		if before != nil {
@@ -75,7 +75,7 @@ func (r *exchangeRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *exchangeRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *exchangeRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, b, before, w, j, q := r.y, r.b, r.before, off[0], off[1], off[3]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -88,7 +88,7 @@ func (r *exchangeRows[T]) each(at []int, lo int, width uint, off, step *offsets)
 	}
 }
 
-func (r *affineRows[T]) row(at, step *offsets, n int) {
+func (r *affineRows[T]) row(at, step *slotOffsets, n int) {
 	y, i, j, p, q := r.y, at[0], at[1], at[2], at[3]
 	for range n {
 		h := y[i]
@@ -100,7 +100,7 @@ func (r *affineRows[T]) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *affineRows[T]) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *affineRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	y, w, j, p, q := r.y, off[0], off[1], off[2], off[3]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -123,7 +123,7 @@ func (r *affineBool) one(i, j, p, q int) {
 	r.y[i] = r.a[p]&h | r.b[j]
 }
 
-func (r *affineBool) row(at, step *offsets, n int) {
+func (r *affineBool) row(at, step *slotOffsets, n int) {
 	i, j, p, q := at[0], at[1], at[2], at[3]
 	for range n {
 		r.one(i, j, p, q)
@@ -131,7 +131,7 @@ func (r *affineBool) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *affineBool) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *affineBool) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	j, p, q := off[1], off[2], off[3]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -150,7 +150,7 @@ func (r *affine128) one(i, j, p, q int) {
 	r.y[i] = times128(r.a[p], h) + r.b[j]
 }
 
-func (r *affine128) row(at, step *offsets, n int) {
+func (r *affine128) row(at, step *slotOffsets, n int) {
 	i, j, p, q := at[0], at[1], at[2], at[3]
 	for range n {
 		r.one(i, j, p, q)
@@ -158,7 +158,7 @@ func (r *affine128) row(at, step *offsets, n int) {
 	}
 }
 
-func (r *affine128) each(at []int, lo int, width uint, off, step *offsets) {
+func (r *affine128) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	j, p, q := off[1], off[2], off[3]
 	for _, o := range at {
 		if uint(o-lo) < width {
@@ -216,6 +216,6 @@ func newAffine(dt tensor.DType, w *scatterSlots) func() scatterWork {
 	return newDirect(w, func() slotRows[complex128] { return new(affine128) })
 }
 
-func newAffineOf[T number](w *scatterSlots) func() scatterWork {
+func newAffineOf[T summable](w *scatterSlots) func() scatterWork {
 	return newDirect(w, func() slotRows[T] { return new(affineRows[T]) })
 }

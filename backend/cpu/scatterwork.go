@@ -99,7 +99,7 @@ func (w *directWork[T]) open(x *Exec, out []tensor.Write, in []tensor.Read) {
 	w.rows.bind(&w.data)
 	if w.fill != nil {
 		w.zero.bind(nil, out[1].Storage())
-		x.run(w.fill.nest.size(), sweepGrain, &w.wipe)
+		x.run(w.fill.nest.size(), tuning.grain, &w.wipe)
 		w.zero.bind(nil, nil)
 	}
 }
@@ -133,9 +133,9 @@ type halfCodec struct {
 
 func newHalfWork(dt tensor.DType, s *scatterSlots, rows func() slotRows[float32]) func() scatterWork {
 	s.dense = true
-	codec := halfCodec{widenF16, roundF16}
+	codec := halfCodec{widenF16Bits, roundF16Bits}
 	if dt == tensor.BFloat16 {
-		codec = halfCodec{widenBF16, roundBF16}
+		codec = halfCodec{widenBF16Bits, roundBF16Bits}
 	}
 	return func() scatterWork {
 		w := &halfWork{scatterSlots: s, half: codec, rows: rows()}
@@ -146,16 +146,16 @@ func newHalfWork(dt tensor.DType, s *scatterSlots, rows func() slotRows[float32]
 }
 
 func (w *halfWork) open(x *Exec, out []tensor.Write, in []tensor.Read) {
-	w.data[0] = grown(w.data[0], w.reach)
+	w.data[0] = grownFloats(w.data[0], w.reach)
 	for k, i := range w.in {
 		if i > 0 {
-			w.data[k] = grown(w.data[k], in[i].Size())
+			w.data[k] = grownFloats(w.data[k], in[i].Size())
 			w.conv.halves, w.conv.floats = tensor.Elements[uint16](in[i].Storage()), w.data[k]
 			w.run(x, w.widen[k], (*widenRows)(&w.conv))
 		}
 	}
 	if w.before {
-		w.data[3] = grown(w.data[3], out[1].Size())
+		w.data[3] = grownFloats(w.data[3], out[1].Size())
 		if w.fill != nil {
 			clear(w.data[3])
 		}
@@ -166,7 +166,7 @@ func (w *halfWork) open(x *Exec, out []tensor.Write, in []tensor.Read) {
 
 func (w *halfWork) run(x *Exec, s *sweep, rows rower) {
 	w.sweep = sweepRun{s, rows}
-	x.run(s.nest.size(), sweepGrain, &w.sweep)
+	x.run(s.nest.size(), tuning.grain, &w.sweep)
 }
 
 func (w *halfWork) passes() []windowRower { return w.pass }
@@ -179,7 +179,7 @@ func (w *halfWork) close(x *Exec, out []tensor.Write) {
 	w.conv.halves, w.y.halves = nil, nil
 }
 
-func grown(s []float32, n int) []float32 {
+func grownFloats(s []float32, n int) []float32 {
 	if cap(s) < n {
 		return make([]float32, n)
 	}
@@ -198,11 +198,11 @@ type (
 	roundRows halfSweep
 )
 
-func (r *widenRows) row(at, step *offsets, n int) {
+func (r *widenRows) row(at, step *slotOffsets, n int) {
 	r.codec.widen(r.floats, at[1], step[1], r.halves, at[0], step[0], n)
 }
 
-func (r *roundRows) row(at, step *offsets, n int) {
+func (r *roundRows) row(at, step *slotOffsets, n int) {
 	r.codec.round(r.halves, at[1], step[1], r.floats, at[0], step[0], n)
 }
 
@@ -214,11 +214,11 @@ type (
 	storeRows halfRows
 )
 
-func (r *loadRows) row(at, step *offsets, n int) {
+func (r *loadRows) row(at, step *slotOffsets, n int) {
 	r.codec.widen(r.floats, at[0], step[0], r.halves, at[0], step[0], n)
 }
 
-func (r *loadRows) each(at []int, lo int, width uint, off, _ *offsets) {
+func (r *loadRows) each(at []int, lo int, width uint, off, _ *slotOffsets) {
 	for _, o := range at {
 		if uint(o-lo) < width {
 			r.codec.widen(r.floats, o+off[0], 1, r.halves, o+off[0], 1, 1)
@@ -226,13 +226,13 @@ func (r *loadRows) each(at []int, lo int, width uint, off, _ *offsets) {
 	}
 }
 
-func (*loadRows) miss(at, step *offsets, n int) {}
+func (*loadRows) miss(at, step *slotOffsets, n int) {}
 
-func (r *storeRows) row(at, step *offsets, n int) {
+func (r *storeRows) row(at, step *slotOffsets, n int) {
 	r.codec.round(r.halves, at[0], step[0], r.floats, at[0], step[0], n)
 }
 
-func (r *storeRows) each(at []int, lo int, width uint, off, _ *offsets) {
+func (r *storeRows) each(at []int, lo int, width uint, off, _ *slotOffsets) {
 	for _, o := range at {
 		if uint(o-lo) < width {
 			r.codec.round(r.halves, o+off[0], 1, r.floats, o+off[0], 1, 1)
@@ -240,9 +240,9 @@ func (r *storeRows) each(at []int, lo int, width uint, off, _ *offsets) {
 	}
 }
 
-func (*storeRows) miss(at, step *offsets, n int) {}
+func (*storeRows) miss(at, step *slotOffsets, n int) {}
 
-func widenF16(dst []float32, i, si int, src []uint16, j, sj, n int) {
+func widenF16Bits(dst []float32, i, si int, src []uint16, j, sj, n int) {
 	for range n {
 		dst[i] = tensor.F16(src[j]).Float32()
 		i += si
@@ -250,7 +250,7 @@ func widenF16(dst []float32, i, si int, src []uint16, j, sj, n int) {
 	}
 }
 
-func widenBF16(dst []float32, i, si int, src []uint16, j, sj, n int) {
+func widenBF16Bits(dst []float32, i, si int, src []uint16, j, sj, n int) {
 	for range n {
 		dst[i] = tensor.BF16(src[j]).Float32()
 		i += si
@@ -258,7 +258,7 @@ func widenBF16(dst []float32, i, si int, src []uint16, j, sj, n int) {
 	}
 }
 
-func roundF16(dst []uint16, i, si int, src []float32, j, sj, n int) {
+func roundF16Bits(dst []uint16, i, si int, src []float32, j, sj, n int) {
 	for range n {
 		dst[i] = uint16(tensor.ToF16(src[j]))
 		i += si
@@ -266,7 +266,7 @@ func roundF16(dst []uint16, i, si int, src []float32, j, sj, n int) {
 	}
 }
 
-func roundBF16(dst []uint16, i, si int, src []float32, j, sj, n int) {
+func roundBF16Bits(dst []uint16, i, si int, src []float32, j, sj, n int) {
 	for range n {
 		dst[i] = uint16(tensor.ToBF16(src[j]))
 		i += si

@@ -30,7 +30,7 @@ type windowPlan struct {
 
 	positions, elements int // of I and spread axes; of the window
 	operands            int // of shape U
-	posStep, winStep    offsets
+	posStep, winStep    slotOffsets
 	positionInner       bool // the memory of U varies faster along positions than along the window
 	lanes               states[windowLane]
 }
@@ -39,8 +39,8 @@ type windowPlan struct {
 type windowLane struct {
 	at                    []int
 	vals, shift           []int64
-	base, index, pos, win runs
-	off, rel, loc         offsets
+	base, index, pos, win runWalk
+	off, rel, loc         slotOffsets
 }
 
 func newWindowLane() *windowLane {
@@ -68,7 +68,8 @@ type windowSpec struct {
 	u        []tensor.Layout // of the operands of shape U
 	index    []graph.Operand
 	spread   spread
-	reverse  bool // positions in reverse order
+	ordered  bool // an element may be reached by several windows, in the order of the positions
+	reverse  bool // that order is turned round
 }
 
 // newWindowSpec resolves the Window against its operands.
@@ -204,7 +205,9 @@ func (s *windowSpec) windowNest(p *windowPlan, axes []windowAxis, win []int) {
 	p.elements = p.win.size()
 	copy(p.posStep[1:], p.pos.step)
 	copy(p.winStep[:], p.win.step)
-	p.positionInner = p.elements > 1 && p.pos.row > 1 && magnitude(p.posStep[1]) < magnitude(p.winStep[1])
+	moves := slices.ContainsFunc(win, func(o int) bool { return axes[o].moves >= 0 })
+	p.positionInner = p.elements > 1 && p.pos.row > 1 && magnitude(p.posStep[1]) < magnitude(p.winStep[1]) &&
+		!(s.ordered && moves)
 }
 
 // windowRun is a run of a windowPlan.

@@ -3,25 +3,28 @@ package cpu
 // windowRower is what is done to windows. Operand 0 is x, the others have the shape of the updates.
 type windowRower interface {
 	// row does n elements of a window, from at[k], step[k] apart in operand k.
-	row(at, step *offsets, n int)
+	row(at, step *slotOffsets, n int)
 	// each does one element of each window: at[j] + off[0] in x and off[k] + j·step[k] in operand k. Where
 	// at[j] − lo is not below width, it does what miss does.
-	each(at []int, lo int, width uint, off, step *offsets)
+	each(at []int, lo int, width uint, off, step *slotOffsets)
 	// miss does n elements of a window that is skipped.
-	miss(at, step *offsets, n int)
+	miss(at, step *slotOffsets, n int)
 }
 
-// part is the work of one thread: positions, elements of their windows, and the offsets of x at which the
+// windowPart is the work of one thread: positions, elements of their windows, and the offsets of x at which the
 // windows start that it is to do; it skips the others.
-type part struct{ pos, win, starts bounds }
+type windowPart struct{ pos, win, starts bounds }
 
 // bounds is lo to hi − 1.
 type bounds struct{ lo, hi int }
 
 // apply does a part. at holds the offsets of its positions, in order, and so they are visited for any one
 // element of x.
-func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *part) {
+func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *windowPart) {
 	limit := len(at)
+	if do.win.lo >= do.win.hi {
+		return
+	}
 	if p.positionInner {
 		limit = blockSize // many passes over these offsets: keep them in L1
 	}
@@ -41,7 +44,7 @@ func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *part) 
 }
 
 // windowByWindow has the window as the inner loop.
-func (p *windowPlan) windowByWindow(l *windowLane, rows windowRower, at []int, do *part) {
+func (p *windowPlan) windowByWindow(l *windowLane, rows windowRower, at []int, do *windowPart) {
 	lo, width := do.starts.lo, uint(do.starts.hi-do.starts.lo)
 	for _, o := range at {
 		miss := uint(o-lo) >= width
@@ -83,7 +86,7 @@ func (p *windowPlan) window(l *windowLane, rows windowRower, do bounds, miss boo
 }
 
 // elementByElement has the positions as the inner loop: one pass over them for each element of the window.
-func (p *windowPlan) elementByElement(l *windowLane, rows windowRower, at []int, do *part) {
+func (p *windowPlan) elementByElement(l *windowLane, rows windowRower, at []int, do *windowPart) {
 	width := uint(do.starts.hi - do.starts.lo)
 	l.win.seek(&p.win, do.win.lo)
 	for lo := do.win.lo; lo < do.win.hi; {
@@ -103,7 +106,7 @@ func (p *windowPlan) elementByElement(l *windowLane, rows windowRower, at []int,
 }
 
 // each gathers one element a position. It is bound by the latency of the reads from x.
-func (m *mover[E]) each(at []int, lo int, width uint, off, step *offsets) {
+func (m *windowMover[E]) each(at []int, lo int, width uint, off, step *slotOffsets) {
 	from, to, w, j, s := m.from, m.to, off[0], off[1], step[1]
 	var zero E
 	for _, o := range at {
@@ -117,7 +120,7 @@ func (m *mover[E]) each(at []int, lo int, width uint, off, step *offsets) {
 }
 
 // miss reads as 0.
-func (m *mover[E]) miss(at, step *offsets, n int) {
+func (m *windowMover[E]) miss(at, step *slotOffsets, n int) {
 	to, j := m.to, at[1]
 	if step[1] == 1 {
 		clear(to[j : j+n])

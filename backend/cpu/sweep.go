@@ -6,21 +6,21 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// runs walks the elements of a nest in row-major order, a piece of a row at a time, from any element on.
-type runs struct {
+// runWalk walks the elements of a nest in row-major order, a piece of a row at a time, from any element on.
+type runWalk struct {
 	cur cursor
 	col int
 }
 
 // seek puts the walk on element pos of a nest that is not empty.
-func (r *runs) seek(n *nest, pos int) {
+func (r *runWalk) seek(n *nest, pos int) {
 	r.cur.seek(n, pos/n.row)
 	r.col = pos % n.row
 }
 
 // next moves over the coming elements of one row, at most limit, and returns how many they are; at[k] is
 // where the first lies in operand k, the others follow at the nest's step.
-func (r *runs) next(n *nest, limit int, at []int) int {
+func (r *runWalk) next(n *nest, limit int, at []int) int {
 	m := min(limit, n.row-r.col)
 	for k, o := range r.cur.at {
 		at[k] = o + r.col*n.step[k]
@@ -49,12 +49,12 @@ func (n *nest) size() int { return n.rows * n.row }
 // slots is how many operands a row addresses at most.
 const slots = 4
 
-// offsets holds an offset or a step per operand.
-type offsets = [slots]int
+// slotOffsets holds an offset or a step per operand.
+type slotOffsets = [slots]int
 
 // rower is what is done to rows of elements: to n of them from at[k], step[k] apart in operand k.
 type rower interface {
-	row(at, step *offsets, n int)
+	row(at, step *slotOffsets, n int)
 }
 
 // sweep runs a rower over every element of a nest, in parallel. Rows must not depend on one another.
@@ -64,8 +64,8 @@ type sweep struct {
 }
 
 type sweepLane struct {
-	walk     runs
-	at, step offsets
+	walk     runWalk
+	at, step slotOffsets
 }
 
 // sweepRun is a sweep at work.
@@ -74,8 +74,14 @@ type sweepRun struct {
 	rows rower
 }
 
-// sweepGrain is how many elements make a chunk worth a thread.
-const sweepGrain = 16 << 10
+// tuning is the sizes at which the kernels of this family change course. Results do not depend on them;
+// tests lower them to take every course with little data.
+var tuning = struct {
+	grain   int // elements that make a chunk worth a thread
+	few     int // a gather of fewer positions divides the windows among threads
+	wide    int // a scatter of windows of this size divides them, and not the places where they start
+	batches int // a scatter with so many leading batches divides those
+}{grain: 16 << 10, few: 64, wide: 128, batches: 16}
 
 func (s *sweepRun) chunk(lo, hi int) {
 	l := s.lanes.get()
@@ -88,16 +94,16 @@ func (s *sweepRun) chunk(lo, hi int) {
 	s.lanes.put(l)
 }
 
-// mover copies elements of one width: operand 0 to operand 1.
-type mover[E tensor.Element] struct{ from, to []E }
+// windowMover copies elements of one width: operand 0 to operand 1.
+type windowMover[E tensor.Element] struct{ from, to []E }
 
-// movement is a mover of some width.
+// movement is a windowMover of some width.
 type movement interface {
 	windowRower
 	bind(from, to *tensor.Storage)
 }
 
-func (m *mover[E]) bind(from, to *tensor.Storage) {
+func (m *windowMover[E]) bind(from, to *tensor.Storage) {
 	m.from, m.to = nil, nil
 	if from != nil {
 		m.from = tensor.Elements[E](from)
@@ -108,7 +114,7 @@ func (m *mover[E]) bind(from, to *tensor.Storage) {
 }
 
 // row is bound by memory: each element is read once and written once.
-func (m *mover[E]) row(at, step *offsets, n int) {
+func (m *windowMover[E]) row(at, step *slotOffsets, n int) {
 	from, to, i, j := m.from, m.to, at[0], at[1]
 	if step[0] == 1 && step[1] == 1 {
 		copy(to[j:j+n], from[i:i+n])
@@ -121,25 +127,25 @@ func (m *mover[E]) row(at, step *offsets, n int) {
 	}
 }
 
-// newMovement is a mover for elements of size bytes.
+// newMovement is a windowMover for elements of size bytes.
 func newMovement(size int) movement {
 	switch size {
 	case 1:
-		return new(mover[uint8])
+		return new(windowMover[uint8])
 	case 2:
-		return new(mover[uint16])
+		return new(windowMover[uint16])
 	case 4:
-		return new(mover[uint32])
+		return new(windowMover[uint32])
 	case 8:
-		return new(mover[uint64])
+		return new(windowMover[uint64])
 	}
-	return new(mover[complex128])
+	return new(windowMover[complex128])
 }
 
 // zeroRows clears the elements of operand 1.
 type zeroRows struct{ movement }
 
-func (z *zeroRows) row(at, step *offsets, n int) { z.miss(at, step, n) }
+func (z *zeroRows) row(at, step *slotOffsets, n int) { z.miss(at, step, n) }
 
 // squeeze gives extent 1 to the axes along which a layout repeats itself: its distinct elements, in order.
 func squeeze(l tensor.Layout) tensor.Layout {
