@@ -21,7 +21,7 @@ func Jacobian(out *Node, wrt ...*Node) []*Node {
 		}
 	}
 	n := out.Size()
-	basis := ops.Reshape(ops.Eye(g, out.DType(), n, n), append([]int{n}, out.Shape()...)...)
+	basis := ops.Reshape(ops.Eye(g, out.DType(), n), append([]int{n}, out.Shape()...)...)
 	rows := Vmap(func(ct []*Node) []*Node { return VJP([]*Node{out}, ct, wrt) }, []*Node{basis}, []int{0})
 	for i, w := range wrt {
 		rows[i] = ops.Reshape(rows[i], append(append([]int{}, out.Shape()...), w.Shape()...)...)

@@ -182,8 +182,8 @@ func payloads(r *rand.Rand, dt tensor.DType, n int) []element {
 	return out
 }
 
-// whole is integers from lo to hi; unsigned types take those below 0 as 0.
-func whole64(lo, hi int) Fill {
+// integers is whole numbers from lo to hi; unsigned types take those below 0 as 0.
+func integers(lo, hi int) Fill {
 	return func(r *rand.Rand, dt tensor.DType, n int) []element {
 		out := make([]element, n)
 		for i := range out {

@@ -267,7 +267,7 @@ func refSoftmax(o ops.SoftmaxOp, x array) outcome {
 	return r
 }
 
-// softmax is element k of a line. A line of −∞ is the limit of equal elements; +∞ shares with its like.
+// softmax is element k of a line. A line of −∞ has nothing to weigh: 0, or −∞; +∞ shares with its like.
 func softmax(line []float64, k int, log bool) (v, unit float64) {
 	top := math.Inf(-1)
 	for _, f := range line {
@@ -284,7 +284,7 @@ func softmax(line []float64, k int, log bool) (v, unit float64) {
 			}
 		}
 		share := 0.0
-		if line[k] == top {
+		if line[k] == top && top > 0 {
 			share = 1 / like
 		}
 		if log {
