@@ -28,7 +28,7 @@ func DynamicSlice(x *Node, starts []*Node, sizes []int) *Node {
 // of Go and has not x's rank.
 func DynamicUpdateSlice(x *Node, v any, starts ...*Node) *Node {
 	const name = "ops.DynamicUpdateSlice"
-	if bad := graph.Invalid(name, x); bad != nil {
+	if bad := graph.Invalid(name, append([]*Node{x}, starts...)...); bad != nil {
 		return bad
 	}
 	u := valueLike(name, x, v)
