@@ -164,6 +164,9 @@ func TestIndexErrors(t *testing.T) {
 	}{
 		{"a read", "the first position; at equal ones the lowest item", func(x *node) *node { return ops.Index(x, bad...) }, 4, 3, 5, []int{0, 1}, 9},
 		{"a write", "the stepped slice is no axis of the position", func(x *node) *node { return ops.SetIndex(x, 0, bad...) }, 4, 3, 5, []int{0, 1}, 9},
+		{"a write in place", "the arrays stand after the stepped slice", func(x *node) *node {
+			return ops.SetIndex(x, 0, index.By(2), index.Of(ints([]int{2, 1}, 0, -3)), at(1, 0))
+		}, 1, 1, 2, []int{1, 0}, -3},
 		{"a scalar index", "an empty position", func(x *node) *node { return ops.SetIndex(x, 0, index.By(2), index.Of(tensor.Scalar[int8](2))) }, 1, 1, 2, []int{}, 2},
 		{"uint64", "CASES 34: beyond int64 is out of bounds", func(x *node) *node { return ops.Index(x, index.Of(tensor.Of[uint64](1, 1<<63+1))) }, 0, 0, 4, []int{1}, 1<<63 - 1},
 		{"below the wrapped range", "CASES 12: wrapped once", func(x *node) *node { return ops.Index(x, at(3, -5)) }, 0, 0, 4, []int{1}, -5},
@@ -223,6 +226,33 @@ func TestIndexErrors(t *testing.T) {
 			t.Errorf("%v, want axis 0 of one example, at position [1 0] of the batch", g.Err())
 		}
 	})
+}
+
+// TestGradientOutOfBounds: CASES 23, a gradient that reads no value of the forward call still checks the index.
+func TestGradientOutOfBounds(t *testing.T) {
+	g := graph.New()
+	x, i := g.Input("x", tensor.Float64, 3), g.Input("i", tensor.Int32, 2)
+	grad := autograd.Grad(ops.Sum(ops.Index(x, index.Of(i))), x)
+	p, err := graph.Compile(reference{}, grad...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Run(t.Context(), graph.Feed{"i": tensor.Of[int32](0, 3)})
+	var e *ops.IndexError
+	if !errors.As(err, &e) || e.Index != 3 || !slices.Equal(e.Position, []int{1}) {
+		t.Errorf("error %v, want index 3 at position [1]", err)
+	}
+}
+
+// TestBatchedWriteError: the position is that among the index arrays of the batch.
+func TestBatchedWriteError(t *testing.T) {
+	g := graph.Eager(reference{})
+	autograd.Vmap(func(in []*node) []*node { return []*node{ops.SetIndex(in[0], 0, index.By(2), index.Of(in[1]))} },
+		[]*node{g.Const(apart(tensor.Float64, 0, 2, 4, 3)), g.Const(ints([]int{2, 2}, 0, 1, 2, 3))}, []int{0, 0})
+	var e *ops.IndexError
+	if !errors.As(g.Err(), &e) || e.Operand != 1 || e.Axis != 1 || !slices.Equal(e.Position, []int{1, 1}) {
+		t.Errorf("%v, want item 1, axis 1 of one example, at position [1 1] of the batch", g.Err())
+	}
 }
 
 // TestUpdateLowering: an expression with index arrays is one scatter on x itself; only so can it write in
