@@ -273,17 +273,26 @@ func wide(v complex128) int {
 
 // checkAll finds the first start that is out of bounds. Values that broadcast to nothing are checked too.
 func checkAll(name string, w ops.Window, m ops.Mode, origin []ops.Origin, x []int, idx []array) error {
+	fail := func(k int, position []int, v complex128) error {
+		a := w.IndexAxes[k]
+		e := &ops.IndexError{Op: name, Operand: k, Position: slices.Clone(position), Index: int64(wide(v)),
+			Axis: a, Extent: x[a], Window: w.SliceSizes[a]}
+		if origin != nil {
+			origin[k].Tell(e, w.IndexShape)
+		}
+		return e
+	}
 	for i := range tensor.Indices(w.IndexShape) {
 		for k, a := range idx {
 			if _, in := start(w, m, x, k, a.at(i)); !in {
-				return w.Failure(name, origin, k, slices.Clone(i), int64(wide(a.at(i))), x[w.IndexAxes[k]])
+				return fail(k, i, a.at(i))
 			}
 		}
 	}
 	for k, a := range idx {
-		for _, v := range a.data {
-			if _, in := start(w, m, x, k, v); !in {
-				return w.Failure(name, origin, k, nil, int64(wide(v)), x[w.IndexAxes[k]])
+		for i := range tensor.Indices(a.shape) {
+			if _, in := start(w, m, x, k, a.at(i)); !in {
+				return fail(k, i, a.at(i))
 			}
 		}
 	}
