@@ -177,7 +177,7 @@ func (r *windowRun) indexError(k, bad int, own bool) *ops.IndexError {
 		Index: val[0], Extent: p.extent, Window: p.window,
 	}
 	if r.plan.origin != nil {
-		e.Operand, e.Axis = r.plan.origin[k].Operand, r.plan.origin[k].Axis
+		r.plan.origin[k].Tell(e, r.plan.indexShape)
 	}
 	return e
 }
