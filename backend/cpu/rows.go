@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/adjoint-go/adjoint/tensor"
+import (
+	"unsafe"
+
+	"github.com/adjoint-go/adjoint/tensor"
+)
 
 // Kernels that compute in another type than the elements' (float32 for halves, an order's key) or want
 // neighbours in memory bring rows in by a load, func(dst []A, src []E, at, step int), which fills dst from
@@ -16,6 +20,21 @@ type (
 	numbers interface {
 		ordered | complex64 | complex128
 	}
+)
+
+// rowsOf is the load and store of elements E that are computed with as A.
+type rowsOf[E tensor.Element, A any] struct {
+	load  func(dst []A, src []E, at, step int)
+	store func(dst []E, at, step int, src []A)
+	same  bool // E is A: elements may be used where they lie
+}
+
+func sameRows[A tensor.Element]() rowsOf[A, A] { return rowsOf[A, A]{loadSame[A], storeSame[A], true} }
+
+var (
+	float16Rows   = rowsOf[tensor.F16, float32]{loadFloat16, storeFloat16, false}
+	bfloat16Rows  = rowsOf[tensor.BF16, float32]{loadBFloat16, storeBFloat16, false}
+	complex64Rows = rowsOf[complex64, complex128]{loadComplex64, storeComplex64, false}
 )
 
 func loadSame[A tensor.Element](dst, src []A, at, step int) {
@@ -66,4 +85,26 @@ func storeBFloat16(dst []tensor.BF16, at, step int, src []float32) {
 		dst[at] = tensor.ToBF16(v)
 		at += step
 	}
+}
+
+func loadComplex64(dst []complex128, src []complex64, at, step int) {
+	for i := range dst {
+		dst[i] = complex128(src[at])
+		at += step
+	}
+}
+
+func storeComplex64(dst []complex64, at, step int, src []complex128) {
+	for _, v := range src {
+		dst[at] = complex64(v)
+		at += step
+	}
+}
+
+func sizeOf[A any]() int { return int(unsafe.Sizeof(*new(A))) }
+
+// elementsOf is the elements of a storage as values of the type that a kernel computes in.
+func elementsOf[A any](s *tensor.Storage) []A {
+	b, _ := s.Bytes()
+	return unsafe.Slice((*A)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/sizeOf[A]())
 }
