@@ -113,16 +113,21 @@ func (p *folder[E, A]) foldStrip(w *lineReader[E, A], f *fold[A], out []A, base,
 			setAll(lane, f.identity)
 			p.foldRows(w, f, lane, offsets, j, lanes, top)
 		}
-		for half := lanes / 2; half > 0; half /= 2 {
-			for j := range half {
-				f.row(w.lanes[j*p.width:][:len(out)], w.lanes[(j+half)*p.width:])
-			}
-		}
-		w.trees.push(f, w.lanes[:len(out)])
+		p.pushLanes(w, f, len(out))
 	}
 	if !f.anyOrder {
 		w.trees.total(f, out)
 	}
+}
+
+// pushLanes joins the lanes of a block and pushes its values.
+func (p *folder[E, A]) pushLanes(w *lineReader[E, A], f *fold[A], columns int) {
+	for half := lanes / 2; half > 0; half /= 2 {
+		for j := range half {
+			f.row(w.lanes[j*p.width:][:columns], w.lanes[(j+half)*p.width:])
+		}
+	}
+	w.trees.push(f, w.lanes[:columns])
 }
 
 // offsets finds where the next rows begin.
