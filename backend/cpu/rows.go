@@ -34,6 +34,7 @@ func sameRows[A tensor.Element]() rowsOf[A, A] { return rowsOf[A, A]{loadSame[A]
 var (
 	float16Rows   = rowsOf[tensor.F16, float32]{loadFloat16, storeFloat16, false}
 	bfloat16Rows  = rowsOf[tensor.BF16, float32]{loadBFloat16, storeBFloat16, false}
+	boolCounts    = rowsOf[uint8, uint64]{loadBool, storeBool, false}
 	complex64Rows = rowsOf[complex64, complex128]{loadComplex64, storeComplex64, false}
 )
 
@@ -83,6 +84,21 @@ func loadBFloat16(dst []float32, src []tensor.BF16, at, step int) {
 func storeBFloat16(dst []tensor.BF16, at, step int, src []float32) {
 	for _, v := range src {
 		dst[at] = tensor.ToBF16(v)
+		at += step
+	}
+}
+
+// loadBool loads bytes 0 and 1 as numbers, so that a sum of products counts.
+func loadBool(dst []uint64, src []uint8, at, step int) {
+	for i := range dst {
+		dst[i] = uint64(src[at])
+		at += step
+	}
+}
+
+func storeBool(dst []uint8, at, step int, src []uint64) {
+	for _, v := range src {
+		dst[at] = uint8(min(v, 1))
 		at += step
 	}
 }
