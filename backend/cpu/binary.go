@@ -75,7 +75,7 @@ func logic(fn ops.BinaryFn) func(out, a, b []uint8) {
 }
 
 // arithmetic is what integers and floats share.
-func arithmetic[T number](fn ops.BinaryFn) func(out, a, b []T) {
+func arithmetic[T numeric](fn ops.BinaryFn) func(out, a, b []T) {
 	switch fn {
 	case ops.BinaryAdd:
 		return addTile[T]

@@ -8,21 +8,21 @@ import (
 
 // The loops of the arithmetic of two operands. One operand may be the other, or the output.
 
-func addTile[T number](out, a, b []T) {
+func addTile[T numeric](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] + b[i]
 	}
 }
 
-func subTile[T number](out, a, b []T) {
+func subTile[T numeric](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] - b[i]
 	}
 }
 
-func mulTile[T number](out, a, b []T) {
+func mulTile[T numeric](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] * b[i]
@@ -30,14 +30,14 @@ func mulTile[T number](out, a, b []T) {
 }
 
 // maxTile and minTile have Go's order of floats: NaN wins, −0 is below +0.
-func maxTile[T number](out, a, b []T) {
+func maxTile[T numeric](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = max(a[i], b[i])
 	}
 }
 
-func minTile[T number](out, a, b []T) {
+func minTile[T numeric](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = min(a[i], b[i])

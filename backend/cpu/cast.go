@@ -99,7 +99,7 @@ func castIntegers[S int64 | uint64](x *source[S], out graph.Operand, in tensor.L
 }
 
 // castWide rounds to the types that Go rounds to.
-func castWide[S number](x *source[S], out graph.Operand, in tensor.Layout) *tiled {
+func castWide[S numeric](x *source[S], out graph.Operand, in tensor.Layout) *tiled {
 	switch out.DType {
 	case tensor.Float32:
 		return mapTiles(cheap, convert[float32, S], x, out, in)
@@ -152,7 +152,7 @@ func ends[T integer]() (least, greatest T) {
 	return least, ^least
 }
 
-func toF16[S number](out []tensor.F16, x []S) {
+func toF16[S numeric](out []tensor.F16, x []S) {
 	x = x[:len(out)]
 	for i := range out {
 		out[i] = tensor.ToF16From64(float64(x[i])) // an integer that float64 rounds is infinite here
@@ -186,14 +186,14 @@ func roundToOdd[S int64 | uint64](v S) float64 {
 	return float64(high) * (1 << 11)
 }
 
-func toComplex64[S number](out []complex64, x []S) {
+func toComplex64[S numeric](out []complex64, x []S) {
 	x = x[:len(out)]
 	for i := range out {
 		out[i] = complex(float32(x[i]), 0)
 	}
 }
 
-func toComplex128[S number](out []complex128, x []S) {
+func toComplex128[S numeric](out []complex128, x []S) {
 	x = x[:len(out)]
 	for i := range out {
 		out[i] = complex(float64(x[i]), 0)

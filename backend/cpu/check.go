@@ -20,8 +20,8 @@ type fixed struct {
 // with an input or with another output.
 func (f *fixed) check(out []tensor.Write, in []tensor.Read) error {
 	if len(out) != len(f.out) || len(in) != len(f.in) {
-		return tensor.Errorf("", tensor.ErrPlanMismatch, "%d results and %d operands, the plan has %d and %d",
-			len(out), len(in), len(f.out), len(f.in))
+		return tensor.Errorf("", tensor.ErrPlanMismatch,
+			"%d results and %d operands, the plan has %d and %d", len(out), len(in), len(f.out), len(f.in))
 	}
 	for i := range in {
 		if err := same("operand", i, &f.in[i], in[i].View()); err != nil {
@@ -36,28 +36,34 @@ func (f *fixed) check(out []tensor.Write, in []tensor.Read) error {
 	for o := range out {
 		for i := range in {
 			mayShare := o == 0 && f.inPlace != nil && f.inPlace[i]
-			if tensor.Overlaps(out[o].View(), in[i].View()) && !(mayShare && identical(out[o].View(), in[i].View())) {
-				return tensor.Errorf("", tensor.ErrOverlap, "result %d with %s shares memory with operand %d with %s",
-					o, out[o].Layout(), i, in[i].Layout())
+			y, x := out[o].View(), in[i].View()
+			if tensor.Overlaps(y, x) && !(mayShare && identical(y, x)) {
+				return overlap(o, y, "operand", i, x)
 			}
 		}
 		for p := range o {
-			if tensor.Overlaps(out[o].View(), out[p].View()) {
-				return tensor.Errorf("", tensor.ErrOverlap, "result %d with %s shares memory with result %d with %s",
-					o, out[o].Layout(), p, out[p].Layout())
+			if y, z := out[o].View(), out[p].View(); tensor.Overlaps(y, z) {
+				return overlap(o, y, "result", p, z)
 			}
 		}
 	}
 	return nil
 }
 
+func overlap(o int, y tensor.View, kind string, i int, x tensor.View) error {
+	return tensor.Errorf("", tensor.ErrOverlap, "result %d with %s shares memory with %s %d with %s",
+		o, y.Layout(), kind, i, x.Layout())
+}
+
 // same tells whether operand i is what the plan says.
 func same(kind string, i int, want *graph.Operand, got tensor.View) error {
 	if got.DType() != want.DType {
-		return tensor.Errorf("", tensor.ErrDType, "%s %d has dtype %s, the plan has %s", kind, i, got.DType(), want.DType)
+		return tensor.Errorf("", tensor.ErrDType, "%s %d has dtype %s, the plan has %s",
+			kind, i, got.DType(), want.DType)
 	}
 	if !want.Layout.Equal(got.Layout()) {
-		return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan has %s", kind, i, got.Layout(), want.Layout)
+		return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan has %s",
+			kind, i, got.Layout(), want.Layout)
 	}
 	_, err := got.Storage().Bytes()
 	return err
@@ -81,7 +87,8 @@ func accepts(want tensor.DType, out graph.Operand, in ...graph.Operand) error {
 	}
 	for i, o := range in {
 		if !tensor.EqualShapes(o.Shape, out.Shape) {
-			return tensor.Errorf("", tensor.ErrShape, "operand %d has shape %v, the result %v", i, o.Shape, out.Shape)
+			return tensor.Errorf("", tensor.ErrShape, "operand %d has shape %v, the result %v",
+				i, o.Shape, out.Shape)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func chooseCompare(fn ops.CompareFn, out, a, b graph.Operand) graph.Kernel {
 		return map2(cheap, compareFloats[float64](fn), out, a, b)
 	case tensor.Complex64, tensor.Complex128:
 		if fn == ops.CompareGuards {
-			return map2(cheap, guardsComplex, out, a, b)
+			return map2(cheap, guardsComplexTile, out, a, b)
 		}
 		return map2(cheap, compareEqual[complex128](fn), out, a, b)
 	}
@@ -66,7 +66,7 @@ func compareFloats[T float](fn ops.CompareFn) func(out []bool, a, b []T) {
 	return compareOrder[T](fn)
 }
 
-func compareOrder[T number](fn ops.CompareFn) func(out []bool, a, b []T) {
+func compareOrder[T numeric](fn ops.CompareFn) func(out []bool, a, b []T) {
 	switch fn {
 	case ops.CompareLess:
 		return lessTile[T]
@@ -114,14 +114,14 @@ func attainsTile[T comparable](out []bool, a, b []T) {
 	}
 }
 
-func lessTile[T number](out []bool, a, b []T) {
+func lessTile[T numeric](out []bool, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] < b[i]
 	}
 }
 
-func lessEqualTile[T number](out []bool, a, b []T) {
+func lessEqualTile[T numeric](out []bool, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] <= b[i]
@@ -136,7 +136,7 @@ func guardsFloats[T float](out []bool, a, b []T) {
 	}
 }
 
-func guardsComplex(out []bool, a, b []complex128) {
+func guardsComplexTile(out []bool, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] == 0 && !isFinite(b[i])

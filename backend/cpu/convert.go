@@ -51,7 +51,7 @@ func loadInteger(dt tensor.DType) any {
 }
 
 // convert is Go's conversion: it wraps to an integer and rounds to a float.
-func convert[D, S number](to []D, from []S) {
+func convert[D, S numeric](to []D, from []S) {
 	from = from[:len(to)]
 	for i := range to {
 		to[i] = D(from[i])

@@ -6,6 +6,6 @@ type (
 	integer interface {
 		int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 	}
-	float  interface{ float32 | float64 }
-	number interface{ integer | float }
+	float   interface{ float32 | float64 }
+	numeric interface{ integer | float }
 )

@@ -5,7 +5,7 @@ import "math"
 // The functions of one operand that need no polynomial, one loop each: a function value called per element
 // would cost more than they do.
 
-func negTile[T number](out, x []T) {
+func negTile[T numeric](out, x []T) {
 	x = x[:len(out)]
 	for i := range out {
 		out[i] = -x[i]
@@ -13,7 +13,7 @@ func negTile[T number](out, x []T) {
 }
 
 // signTile keeps NaN and −0: what is neither above nor below 0 stays.
-func signTile[T number](out, x []T) {
+func signTile[T numeric](out, x []T) {
 	var one T = 1
 	x = x[:len(out)]
 	for i := range out {
