@@ -37,14 +37,18 @@ type windowPlan struct {
 
 // windowLane is what one thread works with.
 type windowLane struct {
-	at                    []int
+	at, kept, from        []int
 	vals, shift           []int64
 	base, index, pos, win runWalk
 	off, rel, loc         slotOffsets
 }
 
 func newWindowLane() *windowLane {
-	return &windowLane{at: make([]int, blockSize), vals: make([]int64, blockSize), shift: make([]int64, blockSize)}
+	ints := func() []int { return make([]int, blockSize) }
+	return &windowLane{
+		at: ints(), kept: ints(), from: ints(),
+		vals: make([]int64, blockSize), shift: make([]int64, blockSize),
+	}
 }
 
 // spread says which axes of a window that move with a start become positions. Windows that move may overlap,
