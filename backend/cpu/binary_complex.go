@@ -11,58 +11,58 @@ import (
 func complexBinary(fn ops.BinaryFn) func(out, a, b []complex128) {
 	switch fn {
 	case ops.BinaryAdd:
-		return addComplex
+		return addComplexTile
 	case ops.BinarySub:
-		return subComplex
+		return subComplexTile
 	case ops.BinaryMul:
-		return mulComplex
+		return mulComplexTile
 	case ops.BinaryDiv:
-		return divComplex
+		return divComplexTile
 	case ops.BinaryPow:
-		return powComplex
+		return powComplexTile
 	case ops.BinaryGuard:
-		return guardComplex
+		return guardComplexTile
 	}
 	return nil
 }
 
-func addComplex(out, a, b []complex128) {
+func addComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] + b[i]
 	}
 }
 
-func subComplex(out, a, b []complex128) {
+func subComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] - b[i]
 	}
 }
 
-func mulComplex(out, a, b []complex128) {
+func mulComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = product(a[i], b[i])
 	}
 }
 
-func divComplex(out, a, b []complex128) {
+func divComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = quotient(a[i], b[i])
 	}
 }
 
-func powComplex(out, a, b []complex128) {
+func powComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = fmath.CPow(a[i], b[i])
 	}
 }
 
-// guardComplex is 0 where both components of a are 0 and one of b is not finite, else b.
-func guardComplex(out, a, b []complex128) {
+// guardComplexTile is 0 where both components of a are 0 and one of b is not finite, else b.
+func guardComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		v := b[i]
@@ -95,23 +95,15 @@ func quotient(n, m complex128) complex128 {
 	case m == 0:
 		inf := math.Copysign(math.Inf(1), c)
 		return complex(float64(inf*a), float64(inf*b))
-	case isInf(n) && isFinite(m):
-		a, b = unitInf(a), unitInf(b)
+	case isInf(n) && isFinite(m): // in both components, else one of the result were not NaN
+		a, b = math.Copysign(1, a), math.Copysign(1, b)
 		inf := math.Inf(1)
 		return complex(float64(inf*(float64(a*c)+float64(b*d))), float64(inf*(float64(b*c)-float64(a*d))))
-	case isInf(m) && isFinite(n):
-		c, d = unitInf(c), unitInf(d)
+	case isInf(m) && isFinite(n): // likewise
+		c, d = math.Copysign(1, c), math.Copysign(1, d)
 		return complex(float64(0*(float64(a*c)+float64(b*d))), float64(0*(float64(b*c)-float64(a*d))))
 	}
 	return complex(re, im)
-}
-
-// unitInf is ±1 for an infinity, else ±0.
-func unitInf(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return math.Copysign(1, x)
-	}
-	return math.Copysign(0, x)
 }
 
 // product is a·b by its definition, every product rounded by itself.
