@@ -109,7 +109,8 @@ type Write struct{ view View }
 // NewWrite proves the layout injective. Error: ErrNonInjective, with the layout.
 func NewWrite(v View) (Write, error) {
 	if !v.layout.Injective() {
-		return Write{}, Errorf("tensor.NewWrite", ErrNonInjective, "cannot write through %s: an element may be reached twice", v.layout)
+		return Write{}, Errorf("tensor.NewWrite", ErrNonInjective,
+			"cannot write through %s: an element may be reached twice", v.layout)
 	}
 	return Write{v}, nil
 }
