@@ -20,19 +20,22 @@ type call struct {
 	attrs attributes
 	in    []*graph.Node // nil where omitted
 	views []tensor.View
+	outs  int             // how many results the case expects
 	read  map[string]bool // the attributes that the op looked at
 	err   error           // the first mistake
 }
 
-// apply builds an op of a table on the first n inputs.
+// apply builds an op of a table on the first n inputs, for a case with so many results.
 //
 // Errors: ErrNotBuilt for an op that the table lacks, and for an attribute that the op does not look at.
-func apply(table map[string]op, name string, attrs attributes, in *inputs, n int) ([]*graph.Node, error) {
+func apply(table map[string]op, name string, attrs attributes, in *inputs, n, results int) ([]*graph.Node, error) {
 	build := table[name]
 	if build == nil {
 		return nil, &notBuilt{name}
 	}
-	c := &call{name: name, g: in.g, attrs: attrs, in: in.nodes[:n], views: in.views[:n], read: map[string]bool{}}
+	c := &call{
+		name: name, g: in.g, attrs: attrs, in: in.nodes[:n], views: in.views[:n], outs: results, read: map[string]bool{},
+	}
 	outs := build(c)
 	if c.err != nil {
 		return nil, c.err

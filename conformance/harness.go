@@ -36,11 +36,14 @@ func newHarness(b Backend) (*harness, error) {
 type probe struct {
 	what  string           // "value", "gradient"…
 	feeds []*tensor.Tensor // nil where an operand is omitted
-	nodes func(in *inputs) ([]*graph.Node, error)
-	want  []*tensor.Tensor // by node; nil where nothing is expected
-	tol   []tolerance      // by node
+	nodes nodesFunc
+	want  []*tensor.Tensor  // by node; nil where nothing is expected
+	tol   []tolerance       // by node
 	fails func(error) error // checks the error that is expected; nil where none is
 }
+
+// nodesFunc builds the nodes of a probe.
+type nodesFunc func(in *inputs) ([]*graph.Node, error)
 
 // inputs are the feeds of a probe in one graph.
 type inputs struct {
