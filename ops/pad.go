@@ -56,8 +56,8 @@ func padAxis(d, low, high, interior int) (padded, error) {
 	}
 	carry, spread := bits.Mul64(uint64(max(d-1, 0)), uint64(interior))
 	const limit = 1 << 61 // so that the sums below cannot overflow
-	for _, v := range []int{d, low, high, -low, -high, interior} {
-		if v > limit || carry != 0 || spread > limit {
+	for _, v := range []int{d, low, high, interior} {
+		if v > limit || v < -limit || carry != 0 || spread > limit {
 			return padded{}, tensor.Errorf("", tensor.ErrOverflow, "padding %d, %d, %d of extent %d does not fit an int",
 				low, high, interior, d)
 		}

@@ -30,13 +30,8 @@ type indexOperand struct {
 	stride         int // of x along the axis
 }
 
-// indexInteger is the element types of index operands.
-type indexInteger interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
-}
-
 // widenIndex reads integers as int64; a uint64 above MaxInt64 becomes MaxInt64, which is out of bounds too.
-func widenIndex[I indexInteger](dst []int64, s *tensor.Storage, at, step int) {
+func widenIndex[I integer](dst []int64, s *tensor.Storage, at, step int) {
 	src := tensor.Elements[I](s)
 	if step == 1 {
 		for j, v := range src[at : at+len(dst)] {
@@ -50,7 +45,7 @@ func widenIndex[I indexInteger](dst []int64, s *tensor.Storage, at, step int) {
 	}
 }
 
-func saturated[I indexInteger](v I) int64 {
+func saturated[I integer](v I) int64 {
 	w := int64(v)
 	if w < 0 && v > 0 {
 		return math.MaxInt64
