@@ -134,6 +134,25 @@ func (c *call) literal(i int) *graph.Node {
 	return c.g.Const(c.views[i])
 }
 
+// mask is operand i as a constant, numbers as whether they are not 0.
+func (c *call) mask(i int) *graph.Node {
+	x := c.literal(i)
+	if c.err != nil || x.DType() == tensor.Bool {
+		return x
+	}
+	f, err := c.views[i].Read().Float64s()
+	if err != nil {
+		c.fail("operand %d: %w", i, err)
+		return x
+	}
+	m, err := tensor.FromFloat64s(tensor.Bool, f, x.Shape()...)
+	if err != nil {
+		c.fail("operand %d: %w", i, err)
+		return x
+	}
+	return c.g.Const(m)
+}
+
 // ints are the elements of operand i, an integer tensor whose values are attributes in disguise.
 func (c *call) ints(i int) []int {
 	c.x(i)

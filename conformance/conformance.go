@@ -54,7 +54,7 @@ type Case struct {
 	Schema, Op, Name string
 	Attrs            string // shortened
 	Err              error  // nil where it passed
-	attrs            attributes
+	rec              *record
 }
 
 // Total is the number of cases.

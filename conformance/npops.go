@@ -107,10 +107,7 @@ func numpyArg(fn ops.ArgFn) op {
 
 // numpyArgwhere is a row per element that is not zero, and of rank 0 a row of no columns.
 func numpyArgwhere(c *call) []*graph.Node {
-	x := c.literal(0)
-	if x.DType() != tensor.Bool {
-		x = ops.NotEqual(x, 0)
-	}
+	x := c.mask(0)
 	at := ops.Nonzero(x)
 	if x.Rank() == 0 {
 		return one(ops.Reshape(ops.SliceAxis(ops.ExpandDims(at[0], 1), 1, 0, 0), at[0].Size(), 0))

@@ -13,6 +13,7 @@ import (
 var onnxOps = map[string]op{
 	"Compress":        onnxCompress,
 	"Concat":          func(c *call) []*graph.Node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
+	"Einsum":          func(c *call) []*graph.Node { return one(ops.Einsum(attr[string](c, "equation"), c.in...)) },
 	"Expand":          onnxExpand,
 	"Flatten":         onnxFlatten,
 	"Gather":          func(c *call) []*graph.Node { return one(ops.Take(c.x(0), c.x(1), attrOr(c, "axis", 0))) },
@@ -161,11 +162,7 @@ func onnxCombine(c *call) (ops.Combine, bool) {
 
 // onnxNonZero is a row per axis of x.
 func onnxNonZero(c *call) []*graph.Node {
-	x := c.literal(0)
-	if x.DType() != tensor.Bool {
-		x = ops.NotEqual(x, 0)
-	}
-	return one(ops.Stack(0, ops.Nonzero(x)...))
+	return one(ops.Stack(0, ops.Nonzero(c.mask(0))...))
 }
 
 // onnxOneHot has values [off, on]; indices may be floats, and negative ones count from the end.

@@ -70,7 +70,7 @@ func (r *record) operation() string {
 
 // run runs one record. A panic is a failure of the case.
 func (h *harness) run(r *record) (c Case) {
-	c = Case{Schema: "unknown", Op: r.operation(), Name: r.Name, Attrs: r.Attrs.short(), attrs: r.Attrs}
+	c = Case{Schema: "unknown", Op: r.operation(), Name: r.Name, Attrs: r.Attrs.short(), rec: r}
 	defer func() {
 		if p := recover(); p != nil {
 			c.Err = fmt.Errorf("panic: %v", p)

@@ -123,13 +123,18 @@ func torchIndexCopy(c *call) []*graph.Node {
 
 // torchMaskedSelect broadcasts x and the mask, whose trues decide a shape.
 func torchMaskedSelect(c *call) []*graph.Node {
-	x, mask := c.x(0), c.literal(1)
-	shape, err := tensor.BroadcastShapes(x.Shape(), mask.Shape())
+	x := c.x(0)
+	shape, err := tensor.BroadcastShapes(x.Shape(), c.x(1).Shape())
 	if err != nil {
 		c.fail("mask: %w", err)
 		return nil
 	}
-	return one(ops.Index(ops.BroadcastTo(x, shape...), index.Mask(ops.BroadcastTo(mask, shape...))))
+	mask, err := c.views[1].Broadcast(shape...)
+	if err != nil {
+		c.fail("mask: %w", err)
+		return nil
+	}
+	return one(ops.Index(ops.BroadcastTo(x, shape...), index.Mask(mask)))
 }
 
 // torchNLLLoss is −w[t]·log softmax(logits)[t] of each row, without the rows whose target is ignored; the mean
