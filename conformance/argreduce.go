@@ -13,7 +13,9 @@ import (
 // CompileArgReduce plans the arg-reduction fn of elements dt laid out as src, along axis, into indices of dtype
 // index laid out as dst. The layouts are raw: it takes nothing about them on trust. What it returns runs the
 // plan with a number of threads.
-type CompileArgReduce func(dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int) (ExecuteArgReduce, error)
+type CompileArgReduce func(
+	dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int,
+) (ExecuteArgReduce, error)
 
 // ExecuteArgReduce runs a plan.
 type ExecuteArgReduce func(threads int, dst tensor.Write, src tensor.Read) error

@@ -98,7 +98,7 @@ func (a *arrangement) view() (tensor.View, error) {
 
 // node is the tensor as views within a graph that is fed the base: programs copy strided feeds, but not what
 // views make of a feed.
-func (a *arrangement) node(g *graph.Graph, name string) *graph.Node {
+func (a *arrangement) node(g *graph.Graph, name string) *node {
 	x := g.Input(name, a.base.DType(), a.base.Shape()...)
 	x = ops.Slice(x, a.start, a.step, a.size)
 	x = ops.Reshape(x, a.size[1:]...)

@@ -16,7 +16,9 @@ var backends = map[string]Backend{
 	},
 }
 
-func cpuArgReduce(dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int) (ExecuteArgReduce, error) {
+func cpuArgReduce(
+	dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int,
+) (ExecuteArgReduce, error) {
 	p, err := cpu.CompileArgReduce(dt, index, fn, src, dst, axis)
 	if err != nil {
 		return nil, err

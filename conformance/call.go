@@ -9,16 +9,19 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
+// node is a graph.Node.
+type node = graph.Node
+
 // op maps a case to nodes: the results, in the order of the case. What it cannot express it reports by
 // call.missing.
-type op func(c *call) []*graph.Node
+type op func(c *call) []*node
 
 // call is one use of an op: its attributes and operands.
 type call struct {
 	name  string
 	g     *graph.Graph
 	attrs attributes
-	in    []*graph.Node // nil where omitted
+	in    []*node // nil where omitted
 	views []tensor.View
 	outs  int             // how many results the case expects
 	read  map[string]bool // the attributes that the op looked at
@@ -28,13 +31,14 @@ type call struct {
 // apply builds an op of a table on the first n inputs, for a case with so many results.
 //
 // Errors: ErrNotBuilt for an op that the table lacks, and for an attribute that the op does not look at.
-func apply(table map[string]op, name string, attrs attributes, in *inputs, n, results int) ([]*graph.Node, error) {
+func apply(table map[string]op, name string, attrs attributes, in *inputs, n, results int) ([]*node, error) {
 	build := table[name]
 	if build == nil {
 		return nil, &notBuilt{name}
 	}
 	c := &call{
-		name: name, g: in.g, attrs: attrs, in: in.nodes[:n], views: in.views[:n], outs: results, read: map[string]bool{},
+		name: name, g: in.g, attrs: attrs, in: in.nodes[:n], views: in.views[:n], outs: results,
+		read: map[string]bool{},
 	}
 	outs := build(c)
 	if c.err != nil {
@@ -55,7 +59,7 @@ func (c *call) fail(format string, args ...any) {
 }
 
 // missing reports a variant of the op that cannot be expressed.
-func (c *call) missing(variant string) []*graph.Node {
+func (c *call) missing(variant string) []*node {
 	if c.err == nil {
 		c.err = &notBuilt{c.name + " " + variant}
 	}
@@ -117,7 +121,7 @@ func (c *call) flag(name string, def bool) bool {
 func (c *call) given(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 // x is operand i.
-func (c *call) x(i int) *graph.Node {
+func (c *call) x(i int) *node {
 	if !c.given(i) {
 		c.fail("operand %d of %d is not given", i, len(c.in))
 		return c.g.Fail(c.name, tensor.Errorf("", tensor.ErrUnsupported, "operand %d is not given", i))
@@ -126,7 +130,7 @@ func (c *call) x(i int) *graph.Node {
 }
 
 // literal is operand i as a constant, for what must be known when the graph is built.
-func (c *call) literal(i int) *graph.Node {
+func (c *call) literal(i int) *node {
 	c.x(i)
 	if c.err != nil {
 		return c.in[i]
@@ -135,7 +139,7 @@ func (c *call) literal(i int) *graph.Node {
 }
 
 // mask is operand i as a constant, numbers as whether they are not 0.
-func (c *call) mask(i int) *graph.Node {
+func (c *call) mask(i int) *node {
 	x := c.literal(i)
 	if c.err != nil || x.DType() == tensor.Bool {
 		return x
@@ -182,7 +186,7 @@ func (c *call) int(i int) int {
 	return v[0]
 }
 
-func one(n *graph.Node) []*graph.Node { return []*graph.Node{n} }
+func one(n *node) []*node { return []*node{n} }
 
 // axis counts a negative axis from the end.
 func axis(a, rank int) int {

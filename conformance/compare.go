@@ -66,8 +66,8 @@ func compare(got tensor.Read, want *tensor.Tensor, tol tolerance) error {
 	}
 	for i := range a {
 		if a[i] != b[i] && !(dt.IsFloat() && tol.allows(dt, a[i], b[i])) {
-			n := i * got.Size() / len(a)
-			return fmt.Errorf("element %v: got %s, want %s", tensor.Unravel(n, got.Shape()), show(got), show(want.Read()))
+			at := tensor.Unravel(i*got.Size()/len(a), got.Shape())
+			return fmt.Errorf("element %v: got %s, want %s", at, show(got), show(want.Read()))
 		}
 	}
 	return nil

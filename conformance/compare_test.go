@@ -10,7 +10,9 @@ import (
 func TestCompare(t *testing.T) {
 	negZero, nan := math.Copysign(0, -1), math.NaN()
 	negNaN := math.Copysign(nan, -1)
-	next := math.Nextafter
+	next, least := math.Nextafter, math.SmallestNonzeroFloat64
+	near, far := tensor.Of(tensor.F16(0x3C03)), tensor.Of(tensor.F16(0x3C04)) // 3 and 4 steps beyond 1
+	half := tensor.Of(tensor.F16(0x3C00))
 	for _, row := range []struct {
 		name      string
 		got, want *tensor.Tensor
@@ -21,9 +23,9 @@ func TestCompare(t *testing.T) {
 		{"one_ulp_is_not_equal", tensor.Of(next(1, 2)), tensor.Of(1.0), tolerance{}, false},
 		{"within_ulps", tensor.Of(next(next(1, 2), 2)), tensor.Of(1.0), tolerance{ulp: 2}, true},
 		{"beyond_ulps", tensor.Of(next(next(1, 2), 2)), tensor.Of(1.0), tolerance{ulp: 1}, false},
-		{"ulps_cross_zero", tensor.Of(math.SmallestNonzeroFloat64), tensor.Of(-math.SmallestNonzeroFloat64), tolerance{ulp: 2}, true},
-		{"ulps_of_halves", tensor.Of(tensor.F16(0x3C03)), tensor.Of(tensor.F16(0x3C00)), tolerance{ulp: 3}, true},
-		{"beyond_ulps_of_halves", tensor.Of(tensor.F16(0x3C04)), tensor.Of(tensor.F16(0x3C00)), tolerance{ulp: 3}, false},
+		{"ulps_cross_zero", tensor.Of(least), tensor.Of(-least), tolerance{ulp: 2}, true},
+		{"ulps_of_halves", near, half, tolerance{ulp: 3}, true},
+		{"beyond_ulps_of_halves", far, half, tolerance{ulp: 3}, false},
 		{"relative", tensor.Of(100.1), tensor.Of(100.0), tolerance{rtol: 1e-2}, true},
 		{"beyond_relative", tensor.Of(100.1), tensor.Of(100.0), tolerance{rtol: 1e-4}, false},
 		{"absolute", tensor.Of(1e-9), tensor.Of(0.0), tolerance{atol: 1e-8}, true},
@@ -63,7 +65,8 @@ func TestSameBits(t *testing.T) {
 			t.Errorf("%s: got the same bits, want others", name)
 		}
 	}
-	transposed := tensor.Must(tensor.Must(tensor.FromSlice([]int8{1, 2, 3, 4}, 2, 2)).View().Transpose(1, 0))
+	x := tensor.Must(tensor.FromSlice([]int8{1, 2, 3, 4}, 2, 2))
+	transposed := tensor.Must(x.View().Transpose(1, 0))
 	if err := sameBits(transposed.Read(), tensor.Must(tensor.FromSlice([]int8{1, 3, 2, 4}, 2, 2)).Read()); err != nil {
 		t.Errorf("a transposed view: %v, want the same bits in logical order", err)
 	}

@@ -57,12 +57,10 @@ type Case struct {
 	rec              *record
 }
 
-// Total is the number of cases.
-func (r *Report) Total() int { return len(r.Cases) }
-
 // String is the summary in one line.
 func (r *Report) String() string {
-	return fmt.Sprintf("vectors %s: %d passed, %d failed, %d skipped of %d", r.File, r.Passed, r.Failed, r.Skipped, r.Total())
+	return fmt.Sprintf("vectors %s: %d passed, %d failed, %d skipped of %d",
+		r.File, r.Passed, r.Failed, r.Skipped, len(r.Cases))
 }
 
 // Files lists the vector files of a folder in the order of their names.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/autograd"
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -43,10 +42,9 @@ func runGrad(h *harness, r *record) error {
 	if err != nil {
 		return err
 	}
-	tols := slices.Repeat([]tolerance{{rtol: tol.Rtol, atol: tol.Atol}}, len(outputs)+len(want))
-	value := probe{what: "value", feeds: operands, nodes: build, want: outputs, tol: tols}
-	d := derivative{build: build, operands: operands}
-	return h.checkAll(value, d.gradient(cotangents, wrt, want, tols))
+	d := derivative{build, operands, tolerance{rtol: tol.Rtol, atol: tol.Atol}}
+	value := probe{what: "value", feeds: operands, nodes: build, want: outputs, tol: repeated(d.tol, outputs)}
+	return h.checkAll(value, d.gradient(cotangents, wrt, want))
 }
 
 // torchCase is the builder of a line, and the feeds it takes: an index expression in the attributes brings
@@ -56,7 +54,7 @@ func torchCase(r *record, operands []*tensor.Tensor, results int) ([]*tensor.Ten
 	kind, isIndex := torchIndex[r.Op]
 	if !ok || !isIndex {
 		n := len(operands)
-		return operands, func(in *inputs) ([]*graph.Node, error) {
+		return operands, func(in *inputs) ([]*node, error) {
 			return apply(torchOps, r.Op, r.Attrs, in, n, results)
 		}, nil
 	}
@@ -68,7 +66,7 @@ func torchCase(r *record, operands []*tensor.Tensor, results int) ([]*tensor.Ten
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(operands, at...), func(in *inputs) ([]*graph.Node, error) { return indexing(in, kind, items) }, nil
+	return append(operands, at...), func(in *inputs) ([]*node, error) { return indexing(in, kind, items) }, nil
 }
 
 // torchIndex are the functions whose attributes hold an index expression, by the kind of indexing.
@@ -80,12 +78,13 @@ var torchIndex = map[string]string{
 type derivative struct {
 	build    nodesFunc
 	operands []*tensor.Tensor
+	tol      tolerance
 }
 
 // picked are the given ones of a list of tensors, and a function from their nodes, which stand behind the
 // operands, back to a list with nils.
-func (d derivative) picked(in *inputs, list []*tensor.Tensor, first int) ([]*graph.Node, int) {
-	nodes := make([]*graph.Node, len(list))
+func (d derivative) picked(in *inputs, list []*tensor.Tensor, first int) ([]*node, int) {
+	nodes := make([]*node, len(list))
 	for i, t := range list {
 		if t != nil {
 			nodes[i] = in.nodes[first]
@@ -109,10 +108,10 @@ func (d derivative) feeds(lists ...[]*tensor.Tensor) []*tensor.Tensor {
 }
 
 // gradient is the probe of reverse mode: x̄ of the operands wrt for the cotangents, nil being zero.
-func (d derivative) gradient(cotangents []*tensor.Tensor, wrt []int, want []*tensor.Tensor, tols []tolerance) probe {
+func (d derivative) gradient(cotangents []*tensor.Tensor, wrt []int, want []*tensor.Tensor) probe {
 	return probe{
-		what: "gradient", feeds: d.feeds(cotangents), want: want, tol: tols,
-		nodes: func(in *inputs) ([]*graph.Node, error) {
+		what: "gradient", feeds: d.feeds(cotangents), want: want, tol: repeated(d.tol, want),
+		nodes: func(in *inputs) ([]*node, error) {
 			outs, err := d.build(in)
 			if err != nil || in.g.Err() != nil {
 				return nil, err
@@ -121,6 +120,11 @@ func (d derivative) gradient(cotangents []*tensor.Tensor, wrt []int, want []*ten
 			return autograd.VJP(outs, ct, at(in.nodes, wrt)), nil
 		},
 	}
+}
+
+// repeated is a tolerance for each of the results.
+func repeated(t tolerance, results []*tensor.Tensor) []tolerance {
+	return slices.Repeat([]tolerance{t}, len(results))
 }
 
 // at is the elements of a list at some places.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 )
 
@@ -17,8 +16,8 @@ import (
 //	product     power { * / power }
 //	power       atom [ ^ power ]
 //	atom        number, name, name(comparison, …), (comparison), - power
-func refGuard(c *call) []*graph.Node {
-	p := &parser{c: c, rest: attr[string](c, "expr"), vars: map[string]*graph.Node{"x": c.x(0)}}
+func refGuard(c *call) []*node {
+	p := &parser{c: c, rest: attr[string](c, "expr"), vars: map[string]*node{"x": c.x(0)}}
 	if c.given(1) {
 		p.vars["y"] = c.x(1)
 	}
@@ -35,10 +34,10 @@ func refGuard(c *call) []*graph.Node {
 type parser struct {
 	c    *call
 	rest string
-	vars map[string]*graph.Node
+	vars map[string]*node
 }
 
-func (p *parser) fail(format string, args ...any) *graph.Node {
+func (p *parser) fail(format string, args ...any) *node {
 	p.c.fail("expression %s: %s", p.c.attrs["expr"], fmt.Sprintf(format, args...))
 	p.rest = ""
 	return p.vars["x"]
@@ -56,11 +55,12 @@ func (p *parser) take(tokens ...string) string {
 	return ""
 }
 
-var comparisons = map[string]func(a, b any) *graph.Node{
-	">": ops.Greater, "<": ops.Less, ">=": ops.GreaterEqual, "<=": ops.LessEqual, "=": ops.Equal, "!=": ops.NotEqual,
+var comparisons = map[string]func(a, b any) *node{
+	">": ops.Greater, ">=": ops.GreaterEqual, "=": ops.Equal,
+	"<": ops.Less, "<=": ops.LessEqual, "!=": ops.NotEqual,
 }
 
-func (p *parser) comparison() *graph.Node {
+func (p *parser) comparison() *node {
 	a := p.sum()
 	if t := p.take(">=", "<=", "!=", ">", "<", "="); t != "" {
 		return comparisons[t](a, p.sum())
@@ -68,7 +68,7 @@ func (p *parser) comparison() *graph.Node {
 	return a
 }
 
-func (p *parser) sum() *graph.Node {
+func (p *parser) sum() *node {
 	a := p.product()
 	for {
 		switch p.take("+", "-") {
@@ -82,7 +82,7 @@ func (p *parser) sum() *graph.Node {
 	}
 }
 
-func (p *parser) product() *graph.Node {
+func (p *parser) product() *node {
 	a := p.power()
 	for {
 		switch p.take("*", "/") {
@@ -96,7 +96,7 @@ func (p *parser) product() *graph.Node {
 	}
 }
 
-func (p *parser) power() *graph.Node {
+func (p *parser) power() *node {
 	a := p.atom()
 	if p.take("^") != "" {
 		return ops.Pow(a, p.power())
@@ -104,7 +104,7 @@ func (p *parser) power() *graph.Node {
 	return a
 }
 
-func (p *parser) atom() *graph.Node {
+func (p *parser) atom() *node {
 	if p.take("(") != "" {
 		a := p.comparison()
 		p.expect(")")
@@ -113,19 +113,18 @@ func (p *parser) atom() *graph.Node {
 	if p.take("-") != "" {
 		return ops.Neg(p.power())
 	}
-	n := 0
-	for n < len(p.rest) && (unicode.IsLetter(rune(p.rest[n])) || unicode.IsDigit(rune(p.rest[n])) || p.rest[n] == '.') {
-		n++
-	}
-	word := p.rest[:n]
-	p.rest = p.rest[n:]
+	after := strings.TrimLeftFunc(p.rest, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.'
+	})
+	word := strings.TrimSuffix(p.rest, after)
+	p.rest = after
 	if v, err := strconv.ParseFloat(word, 64); err == nil {
 		return p.c.g.Literal(p.vars["x"].DType(), v)
 	}
 	if v := p.vars[word]; v != nil {
 		return v
 	}
-	var args []*graph.Node
+	var args []*node
 	p.expect("(")
 	for p.rest != "" {
 		args = append(args, p.comparison())
@@ -143,11 +142,12 @@ func (p *parser) expect(token string) {
 	}
 }
 
-var functions = map[string]func(*graph.Node) *graph.Node{
-	"sqrt": ops.Sqrt, "exp": ops.Exp, "log": ops.Log, "log2": ops.Log2, "abs": ops.Abs, "sin": ops.Sin, "cos": ops.Cos,
+var functions = map[string]func(*node) *node{
+	"sqrt": ops.Sqrt, "exp": ops.Exp, "log": ops.Log, "log2": ops.Log2,
+	"abs": ops.Abs, "sin": ops.Sin, "cos": ops.Cos,
 }
 
-func (p *parser) apply(name string, a []*graph.Node) *graph.Node {
+func (p *parser) apply(name string, a []*node) *node {
 	switch f := functions[name]; {
 	case p.c.err != nil:
 		return p.vars["x"]

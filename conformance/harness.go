@@ -43,12 +43,12 @@ type probe struct {
 }
 
 // nodesFunc builds the nodes of a probe.
-type nodesFunc func(in *inputs) ([]*graph.Node, error)
+type nodesFunc func(in *inputs) ([]*node, error)
 
 // inputs are the feeds of a probe in one graph.
 type inputs struct {
 	g     *graph.Graph
-	nodes []*graph.Node // nil where omitted
+	nodes []*node       // nil where omitted
 	views []tensor.View // for what has to be known when the graph is built
 }
 
@@ -164,7 +164,7 @@ func (p *probe) arrange() ([]*arrangement, error) {
 // eager builds the graph on values.
 func (h *harness) eager(p probe, threads int, where []*arrangement) ([]tensor.Read, error) {
 	g := graph.Eager(h.on[threads])
-	in, err := p.bind(g, where, func(i int, v tensor.View) *graph.Node { return g.Const(v) })
+	in, err := p.bind(g, where, func(i int, v tensor.View) *node { return g.Const(v) })
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (h *harness) eager(p probe, threads int, where []*arrangement) ([]tensor.Re
 // compiled builds the graph on inputs, compiles it, and runs it on the feeds, or on the bases of strided ones.
 func (h *harness) compiled(p probe, threads int, where []*arrangement) ([]tensor.Read, error) {
 	g, feeds := graph.New(), graph.Feed{}
-	in, err := p.bind(g, where, func(i int, v tensor.View) *graph.Node {
+	in, err := p.bind(g, where, func(i int, v tensor.View) *node {
 		name := fmt.Sprint("in", i)
 		if where != nil {
 			feeds[name] = where[i].base
@@ -222,9 +222,9 @@ func (h *harness) compiled(p probe, threads int, where []*arrangement) ([]tensor
 	return reads, nil
 }
 
-// bind makes a node and a view of every feed.
-func (p *probe) bind(g *graph.Graph, where []*arrangement, node func(int, tensor.View) *graph.Node) (*inputs, error) {
-	in := &inputs{g: g, nodes: make([]*graph.Node, len(p.feeds)), views: make([]tensor.View, len(p.feeds))}
+// bind makes a view of every feed, and a node by bound.
+func (p *probe) bind(g *graph.Graph, where []*arrangement, bound func(int, tensor.View) *node) (*inputs, error) {
+	in := &inputs{g: g, nodes: make([]*node, len(p.feeds)), views: make([]tensor.View, len(p.feeds))}
 	for i, t := range p.feeds {
 		if t == nil {
 			continue
@@ -236,13 +236,13 @@ func (p *probe) bind(g *graph.Graph, where []*arrangement, node func(int, tensor
 				return nil, err
 			}
 		}
-		in.nodes[i] = node(i, in.views[i])
+		in.nodes[i] = bound(i, in.views[i])
 	}
 	return in, g.Err()
 }
 
 // build applies the probe's builders.
-func (p *probe) build(in *inputs) ([]*graph.Node, error) {
+func (p *probe) build(in *inputs) ([]*node, error) {
 	nodes, err := p.nodes(in)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -83,14 +82,14 @@ func expression(in *inputs, items []indexItem, first int) ([]index.Item, error) 
 }
 
 // indexUpdates are the assignments through an expression.
-var indexUpdates = map[string]func(x *graph.Node, v any, items ...index.Item) *graph.Node{
+var indexUpdates = map[string]func(x *node, v any, items ...index.Item) *node{
 	"setitem": ops.SetIndex, "set": ops.SetIndex,
 	"accumulate": ops.AddIndex, "add": ops.AddIndex,
 	"mul": ops.MulIndex, "max": ops.MaxIndex, "min": ops.MinIndex,
 }
 
 // indexing builds an index case on the inputs x, value unless it reads, and the expression's tensors.
-func indexing(in *inputs, kind string, items []indexItem) ([]*graph.Node, error) {
+func indexing(in *inputs, kind string, items []indexItem) ([]*node, error) {
 	if kind == "getitem" || kind == "get" {
 		e, err := expression(in, items, 1)
 		if err != nil {
@@ -124,7 +123,7 @@ func runIndex(h *harness, r *record) error {
 		return err
 	}
 	p := probe{what: "value", feeds: append(feeds, at...), tol: make([]tolerance, 1)}
-	p.nodes = func(in *inputs) ([]*graph.Node, error) { return indexing(in, r.Kind, r.Index) }
+	p.nodes = func(in *inputs) ([]*node, error) { return indexing(in, r.Kind, r.Index) }
 	if r.Error != nil {
 		var class string
 		if err := json.Unmarshal(r.Error, &class); err != nil {

@@ -48,7 +48,7 @@ func TestDecode(t *testing.T) {
 					t.Errorf("element %d: got bits %x, want %x", i, got[i], w)
 				}
 			}
-			if x.Spec().String() != (tensor.Spec{DType: tensor.Must(tensor.ParseDType(l.DType)), Shape: l.Shape}).String() {
+			if x.DType().String() != l.DType || !tensor.EqualShapes(x.Shape(), l.Shape) {
 				t.Errorf("got %s, want %s%v", x.Spec(), l.DType, l.Shape)
 			}
 		})

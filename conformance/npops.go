@@ -4,35 +4,40 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // numpyOps are NumPy's functions on ours.
 var numpyOps = map[string]op{
-	"all":             numpyReduce(ops.All),
-	"any":             numpyReduce(ops.Any),
-	"argmax":          numpyArg(ops.ArgMaxFn),
-	"argmin":          numpyArg(ops.ArgMinFn),
-	"argwhere":        numpyArgwhere,
-	"bincount":        numpyBincount,
-	"concatenate":     func(c *call) []*graph.Node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
-	"diff":            numpyDiff,
-	"max":             numpyReduce(ops.Max),
-	"mean":            numpyReduce(numpyMean),
-	"min":             numpyReduce(ops.Min),
-	"nanmax":          numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
-	"nanmin":          numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
-	"nansum":          numpyReduce(numpyNaNSum),
-	"pad":             numpyPad,
-	"prod":            numpyReduce(func(x *graph.Node, axes ...int) *graph.Node { return ops.Prod(numpyWide(x), axes...) }),
-	"repeat":          func(c *call) []*graph.Node { return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "axis"))) },
-	"roll":            func(c *call) []*graph.Node { return one(roll(c.x(0), attr[int](c, "shift"), attr[int](c, "axis"))) },
-	"sum":             numpyReduce(func(x *graph.Node, axes ...int) *graph.Node { return ops.Sum(numpyWide(x), axes...) }),
-	"take":            numpyTake,
-	"take_along_axis": func(c *call) []*graph.Node { return one(ops.TakeAlongAxis(c.x(0), c.x(1), attr[int](c, "axis"))) },
-	"tile":            func(c *call) []*graph.Node { return one(ops.Tile(c.x(0), attr[[]int](c, "reps")...)) },
+	"all":         numpyReduce(ops.All),
+	"any":         numpyReduce(ops.Any),
+	"argmax":      numpyArg(ops.ArgMaxFn),
+	"argmin":      numpyArg(ops.ArgMinFn),
+	"argwhere":    numpyArgwhere,
+	"bincount":    numpyBincount,
+	"concatenate": func(c *call) []*node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
+	"diff":        numpyDiff,
+	"max":         numpyReduce(ops.Max),
+	"mean":        numpyReduce(numpyMean),
+	"min":         numpyReduce(ops.Min),
+	"nanmax":      numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
+	"nanmin":      numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
+	"nansum":      numpyReduce(numpyNaNSum),
+	"pad":         numpyPad,
+	"prod":        numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
+	"repeat": func(c *call) []*node {
+		return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "axis")))
+	},
+	"roll": func(c *call) []*node {
+		return one(roll(c.x(0), attr[int](c, "shift"), attr[int](c, "axis")))
+	},
+	"sum":  numpyReduce(func(x *node, axes ...int) *node { return ops.Sum(numpyWide(x), axes...) }),
+	"take": numpyTake,
+	"take_along_axis": func(c *call) []*node {
+		return one(ops.TakeAlongAxis(c.x(0), c.x(1), attr[int](c, "axis")))
+	},
+	"tile": func(c *call) []*node { return one(ops.Tile(c.x(0), attr[[]int](c, "reps")...)) },
 }
 
 // runNumPy runs a line of npops.jsonl.
@@ -49,8 +54,8 @@ func runNumPy(h *harness, r *record) error {
 	if p.want, err = r.expected(); err != nil {
 		return err
 	}
-	p.tol = slices.Repeat([]tolerance{{rtol: tol.Rtol, atol: tol.Atol}}, len(p.want))
-	p.nodes = func(in *inputs) ([]*graph.Node, error) {
+	p.tol = repeated(tolerance{rtol: tol.Rtol, atol: tol.Atol}, p.want)
+	p.nodes = func(in *inputs) ([]*node, error) {
 		return apply(numpyOps, r.Op, r.Attrs, in, len(feeds), len(p.want))
 	}
 	return h.check(p)
@@ -58,13 +63,13 @@ func runNumPy(h *harness, r *record) error {
 
 // numpyReduce: axis null means all.
 func numpyReduce(reduce ops.Reduction) op {
-	return func(c *call) []*graph.Node {
+	return func(c *call) []*node {
 		return one(keeping(c.flag("keepdims", false), reduce, c.x(0), attrOr(c, "axis", []int(nil))))
 	}
 }
 
 // numpyMean of integers and bools is a float64.
-func numpyMean(x *graph.Node, axes ...int) *graph.Node {
+func numpyMean(x *node, axes ...int) *node {
 	if x.DType().IsInteger() || x.DType() == tensor.Bool {
 		x = ops.Cast(x, tensor.Float64)
 	}
@@ -72,13 +77,13 @@ func numpyMean(x *graph.Node, axes ...int) *graph.Node {
 }
 
 // numpyNaNSum counts NaN as 0.
-func numpyNaNSum(x *graph.Node, axes ...int) *graph.Node {
+func numpyNaNSum(x *node, axes ...int) *node {
 	return ops.Sum(ops.Where(ops.IsNaN(x), ops.ZerosLike(x), x), axes...)
 }
 
 // numpyNaNExtreme leaves NaN out; of nothing but NaN it is NaN.
-func numpyNaNExtreme(fn ops.ReduceFn) func(x *graph.Node, axes ...int) *graph.Node {
-	return func(x *graph.Node, axes ...int) *graph.Node {
+func numpyNaNExtreme(fn ops.ReduceFn) func(x *node, axes ...int) *node {
+	return func(x *node, axes ...int) *node {
 		neutral := x.Graph().Literal(x.DType(), identityOf(fn == ops.ReduceMax, x.DType()))
 		y := ops.ReduceInit(fn, ops.Where(ops.IsNaN(x), neutral, x), neutral, axes...)
 		return ops.Where(ops.All(ops.IsNaN(x), axes...), ops.Div(ops.ZerosLike(y), 0.0), y)
@@ -87,7 +92,7 @@ func numpyNaNExtreme(fn ops.ReduceFn) func(x *graph.Node, axes ...int) *graph.No
 
 // numpyArg: without an axis the index is that of the flattened x.
 func numpyArg(fn ops.ArgFn) op {
-	return func(c *call) []*graph.Node {
+	return func(c *call) []*node {
 		x, keep := boolAsUint8(c.x(0)), c.flag("keepdims", false)
 		if !c.has("axis") {
 			y := ops.ArgReduce(fn, ops.Flatten(x), 0, tensor.Int64)
@@ -106,7 +111,7 @@ func numpyArg(fn ops.ArgFn) op {
 }
 
 // numpyArgwhere is a row per element that is not zero, and of rank 0 a row of no columns.
-func numpyArgwhere(c *call) []*graph.Node {
+func numpyArgwhere(c *call) []*node {
 	x := c.mask(0)
 	at := ops.Nonzero(x)
 	if x.Rank() == 0 {
@@ -116,7 +121,7 @@ func numpyArgwhere(c *call) []*graph.Node {
 }
 
 // numpyBincount adds weights, or ones, at bins; the greatest bin decides a shape.
-func numpyBincount(c *call) []*graph.Node {
+func numpyBincount(c *call) []*node {
 	n := attrOr(c, "minlength", 0)
 	for _, b := range c.ints(0) {
 		n = max(n, b+1)
@@ -129,7 +134,7 @@ func numpyBincount(c *call) []*graph.Node {
 }
 
 // numpyDiff is x[1:] − x[:-1], n times; of bools it is ≠.
-func numpyDiff(c *call) []*graph.Node {
+func numpyDiff(c *call) []*node {
 	x := c.x(0)
 	a := axis(attr[int](c, "axis"), x.Rank())
 	for range attr[int](c, "n") {
@@ -144,7 +149,7 @@ func numpyDiff(c *call) []*graph.Node {
 	return one(x)
 }
 
-func numpyPad(c *call) []*graph.Node {
+func numpyPad(c *call) []*node {
 	x := c.x(0)
 	var low, high []int
 	for _, w := range attr[[][2]int](c, "pad_width") {
@@ -157,7 +162,7 @@ func numpyPad(c *call) []*graph.Node {
 	return one(padded(c, x, attr[string](c, "mode"), value, low, high))
 }
 
-func numpyTake(c *call) []*graph.Node {
+func numpyTake(c *call) []*node {
 	x, idx, a := c.x(0), c.x(1), 0
 	if c.has("axis") {
 		a = attr[int](c, "axis")

@@ -4,20 +4,21 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // onnxOps are ONNX's operators on ours: movement here, arithmetic and reductions in onnx_reduce.go.
 var onnxOps = map[string]op{
-	"Compress":        onnxCompress,
-	"Concat":          func(c *call) []*graph.Node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
-	"Einsum":          func(c *call) []*graph.Node { return one(ops.Einsum(attr[string](c, "equation"), c.in...)) },
-	"Expand":          onnxExpand,
-	"Flatten":         onnxFlatten,
-	"Gather":          func(c *call) []*graph.Node { return one(ops.Take(c.x(0), c.x(1), attrOr(c, "axis", 0))) },
-	"GatherElements":  func(c *call) []*graph.Node { return one(gatherElements(c.x(0), c.x(1), attrOr(c, "axis", 0))) },
+	"Compress": onnxCompress,
+	"Concat":   func(c *call) []*node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
+	"Einsum":   func(c *call) []*node { return one(ops.Einsum(attr[string](c, "equation"), c.in...)) },
+	"Expand":   onnxExpand,
+	"Flatten":  onnxFlatten,
+	"Gather":   func(c *call) []*node { return one(ops.Take(c.x(0), c.x(1), attrOr(c, "axis", 0))) },
+	"GatherElements": func(c *call) []*node {
+		return one(gatherElements(c.x(0), c.x(1), attrOr(c, "axis", 0)))
+	},
 	"GatherND":        onnxGatherND,
 	"NonZero":         onnxNonZero,
 	"OneHot":          onnxOneHot,
@@ -33,15 +34,15 @@ var onnxOps = map[string]op{
 	"Squeeze":         onnxSqueeze,
 	"Transpose":       onnxTranspose,
 	"Trilu":           onnxTrilu,
-	"Unsqueeze":       func(c *call) []*graph.Node { return one(ops.ExpandDims(c.x(0), c.ints(1)...)) },
-	"Where":           func(c *call) []*graph.Node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
+	"Unsqueeze":       func(c *call) []*node { return one(ops.ExpandDims(c.x(0), c.ints(1)...)) },
+	"Where":           func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
 
 	"ArgMax":          onnxArg(ops.ArgMaxFn),
 	"ArgMin":          onnxArg(ops.ArgMinFn),
 	"Clip":            onnxClip,
 	"GlobalMaxPool":   onnxGlobalMaxPool,
 	"Hardmax":         onnxHardmax,
-	"LogSoftmax":      func(c *call) []*graph.Node { return one(ops.LogSoftmax(c.x(0), attrOr(c, "axis", -1))) },
+	"LogSoftmax":      func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attrOr(c, "axis", -1))) },
 	"Max":             onnxFold(ops.Maximum),
 	"Mean":            onnxMean,
 	"Min":             onnxFold(ops.Minimum),
@@ -55,7 +56,7 @@ var onnxOps = map[string]op{
 	"ReduceProd":      onnxReduce(ops.Prod),
 	"ReduceSum":       onnxReduce(ops.Sum),
 	"ReduceSumSquare": onnxReduce(onnxSumSquare),
-	"Softmax":         func(c *call) []*graph.Node { return one(ops.Softmax(c.x(0), attrOr(c, "axis", -1))) },
+	"Softmax":         func(c *call) []*node { return one(ops.Softmax(c.x(0), attrOr(c, "axis", -1))) },
 	"Sum":             onnxFold(ops.Add),
 }
 
@@ -73,15 +74,15 @@ func runONNX(h *harness, r *record) error {
 	if p.want, err = r.expected(); err != nil {
 		return err
 	}
-	p.tol = slices.Repeat([]tolerance{{rtol: tol.Rtol, atol: tol.Atol}}, len(p.want))
-	p.nodes = func(in *inputs) ([]*graph.Node, error) {
+	p.tol = repeated(tolerance{rtol: tol.Rtol, atol: tol.Atol}, p.want)
+	p.nodes = func(in *inputs) ([]*node, error) {
 		return apply(onnxOps, r.Type, r.Attrs, in, len(feeds), len(p.want))
 	}
 	return h.check(p)
 }
 
 // onnxCompress keeps the slices of an axis, or the elements, where a condition, perhaps shorter, is true.
-func onnxCompress(c *call) []*graph.Node {
+func onnxCompress(c *call) []*node {
 	x := c.x(0)
 	at := ops.Nonzero(c.literal(1))[0]
 	if !c.has("axis") {
@@ -91,7 +92,7 @@ func onnxCompress(c *call) []*graph.Node {
 }
 
 // onnxExpand broadcasts both ways: the shape that x and the given one broadcast to.
-func onnxExpand(c *call) []*graph.Node {
+func onnxExpand(c *call) []*node {
 	shape, err := tensor.BroadcastShapes(c.x(0).Shape(), c.ints(1))
 	if err != nil {
 		c.fail("shape: %w", err)
@@ -100,7 +101,7 @@ func onnxExpand(c *call) []*graph.Node {
 }
 
 // onnxFlatten is a matrix: the axes before axis, and the others.
-func onnxFlatten(c *call) []*graph.Node {
+func onnxFlatten(c *call) []*node {
 	x := c.x(0)
 	a := axis(attrOr(c, "axis", 1), x.Rank())
 	return one(ops.Reshape(x, tensor.Size(x.Shape()[:a]), tensor.Size(x.Shape()[a:])))
@@ -108,14 +109,14 @@ func onnxFlatten(c *call) []*graph.Node {
 
 // indexTuples is a window whose index tuples stand along the last axis of idx, for the axes behind the first
 // batch ones; it takes those axes' elements and the rest whole.
-func indexTuples(x, idx *graph.Node, batch int) ([]*graph.Node, ops.Window) {
+func indexTuples(x, idx *node, batch int) ([]*node, ops.Window) {
 	last := idx.Rank() - 1
 	k := idx.Shape()[last]
 	w := ops.Window{SliceSizes: slices.Clone(x.Shape()), IndexShape: append([]int{}, idx.Shape()[:last]...)}
 	for b := range batch {
 		w.XBatch, w.IndexBatch, w.SliceSizes[b] = append(w.XBatch, b), append(w.IndexBatch, b), 1
 	}
-	var at []*graph.Node
+	var at []*node
 	for i := range k {
 		a := batch + i
 		w.IndexAxes, w.Collapsed, w.SliceSizes[a] = append(w.IndexAxes, a), append(w.Collapsed, a), 1
@@ -127,12 +128,12 @@ func indexTuples(x, idx *graph.Node, batch int) ([]*graph.Node, ops.Window) {
 	return at, w
 }
 
-func onnxGatherND(c *call) []*graph.Node {
+func onnxGatherND(c *call) []*node {
 	at, w := indexTuples(c.x(0), c.x(1), attrOr(c, "batch_dims", 0))
 	return one(ops.Gather(c.x(0), at, w, ops.Mode{Wrap: true}))
 }
 
-func onnxScatterND(c *call) []*graph.Node {
+func onnxScatterND(c *call) []*node {
 	fn, ok := onnxCombine(c)
 	if !ok {
 		return nil
@@ -141,7 +142,7 @@ func onnxScatterND(c *call) []*graph.Node {
 	return one(ops.Scatter(c.x(0), c.x(2), at, fn, w, ops.Mode{Wrap: true}))
 }
 
-func onnxScatterElements(c *call) []*graph.Node {
+func onnxScatterElements(c *call) []*node {
 	fn, ok := onnxCombine(c)
 	if !ok {
 		return nil
@@ -151,9 +152,7 @@ func onnxScatterElements(c *call) []*graph.Node {
 
 func onnxCombine(c *call) (ops.Combine, bool) {
 	name := attrOr(c, "reduction", "none")
-	fn, ok := map[string]ops.Combine{
-		"none": ops.CombineSet, "add": ops.CombineAdd, "mul": ops.CombineMul, "max": ops.CombineMax, "min": ops.CombineMin,
-	}[name]
+	fn, ok := combines[name]
 	if !ok {
 		c.missing("with reduction " + name)
 	}
@@ -161,12 +160,12 @@ func onnxCombine(c *call) (ops.Combine, bool) {
 }
 
 // onnxNonZero is a row per axis of x.
-func onnxNonZero(c *call) []*graph.Node {
+func onnxNonZero(c *call) []*node {
 	return one(ops.Stack(0, ops.Nonzero(c.mask(0))...))
 }
 
 // onnxOneHot has values [off, on]; indices may be floats, and negative ones count from the end.
-func onnxOneHot(c *call) []*graph.Node {
+func onnxOneHot(c *call) []*node {
 	idx, depth, values := ops.Cast(c.x(0), tensor.Int64), c.int(1), c.x(2)
 	idx = ops.Where(ops.Less(idx, 0), ops.Add(idx, depth), idx)
 	on := ops.OneHot(idx, depth, tensor.Bool)
@@ -178,7 +177,7 @@ func onnxOneHot(c *call) []*graph.Node {
 	return one(ops.MoveAxis(y, y.Rank()-1, axis(attrOr(c, "axis", -1), y.Rank())))
 }
 
-func onnxPad(c *call) []*graph.Node {
+func onnxPad(c *call) []*node {
 	x, pads := c.x(0), c.ints(1)
 	axes := axesBut(x.Rank(), -1)
 	if c.given(3) {
@@ -202,7 +201,7 @@ var padModes = map[string]ops.PadMode{
 }
 
 // padded is x padded by a mode's name.
-func padded(c *call, x *graph.Node, mode string, value any, low, high []int) *graph.Node {
+func padded(c *call, x *node, mode string, value any, low, high []int) *node {
 	if mode == "constant" {
 		return ops.Pad(x, value, low, high, nil)
 	}
@@ -215,7 +214,7 @@ func padded(c *call, x *graph.Node, mode string, value any, low, high []int) *gr
 }
 
 // onnxRange: the number of elements decides a shape, so start, limit and delta are attributes in disguise.
-func onnxRange(c *call) []*graph.Node {
+func onnxRange(c *call) []*node {
 	var v [3]float64
 	for i := range v {
 		c.x(i)
@@ -233,7 +232,7 @@ func onnxRange(c *call) []*graph.Node {
 }
 
 // onnxReshape: an extent of 0 copies x's, unless allowzero is set.
-func onnxReshape(c *call) []*graph.Node {
+func onnxReshape(c *call) []*node {
 	x, shape := c.x(0), c.ints(1)
 	for a, d := range shape {
 		if d == 0 && !c.flag("allowzero", false) {
@@ -245,7 +244,7 @@ func onnxReshape(c *call) []*graph.Node {
 }
 
 // onnxReverseSequence reverses the first lens[b] elements along the time axis: t becomes len − 1 − t there.
-func onnxReverseSequence(c *call) []*graph.Node {
+func onnxReverseSequence(c *call) []*node {
 	x := c.x(0)
 	t, b := attrOr(c, "time_axis", 0), attrOr(c, "batch_axis", 1)
 	shape := slices.Repeat([]int{1}, x.Rank())
@@ -256,18 +255,18 @@ func onnxReverseSequence(c *call) []*graph.Node {
 	return one(ops.TakeAlongAxis(x, at, t))
 }
 
-func onnxSqueeze(c *call) []*graph.Node {
+func onnxSqueeze(c *call) []*node {
 	if c.given(1) {
 		return one(ops.Squeeze(c.x(0), c.ints(1)...))
 	}
 	return one(ops.Squeeze(c.x(0)))
 }
 
-func onnxTranspose(c *call) []*graph.Node {
+func onnxTranspose(c *call) []*node {
 	return one(ops.Transpose(c.x(0), attrOr(c, "perm", []int(nil))...))
 }
 
-func onnxTrilu(c *call) []*graph.Node {
+func onnxTrilu(c *call) []*node {
 	k := 0
 	if c.given(1) {
 		k = c.int(1)

@@ -3,14 +3,13 @@ package conformance
 import (
 	"slices"
 
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // onnxSlice is NumPy's slicing: bounds clamp and negative ones count from the end.
-func onnxSlice(c *call) []*graph.Node {
+func onnxSlice(c *call) []*node {
 	x, starts, ends := c.x(0), c.ints(1), c.ints(2)
 	axes, steps := axesBut(len(starts), -1), slices.Repeat([]int{1}, len(starts))
 	if c.given(3) {
@@ -27,7 +26,7 @@ func onnxSlice(c *call) []*graph.Node {
 }
 
 // onnxSplit: without sizes the parts are equal, the last one smaller where that does not come out even.
-func onnxSplit(c *call) []*graph.Node {
+func onnxSplit(c *call) []*node {
 	x := c.x(0)
 	a := axis(attrOr(c, "axis", 0), x.Rank())
 	if c.given(1) {
@@ -41,7 +40,7 @@ func onnxSplit(c *call) []*graph.Node {
 }
 
 func onnxArg(fn ops.ArgFn) op {
-	return func(c *call) []*graph.Node {
+	return func(c *call) []*node {
 		x := c.x(0)
 		a := axis(attrOr(c, "axis", 0), x.Rank())
 		y := ops.ArgReduce(fn, x, a, tensor.Int64)
@@ -56,7 +55,7 @@ func onnxArg(fn ops.ArgFn) op {
 }
 
 // onnxClip has optional bounds.
-func onnxClip(c *call) []*graph.Node {
+func onnxClip(c *call) []*node {
 	x := c.x(0)
 	if c.given(1) && c.given(2) {
 		return one(ops.Clamp(x, c.x(1), c.x(2)))
@@ -71,13 +70,13 @@ func onnxClip(c *call) []*graph.Node {
 }
 
 // onnxGlobalMaxPool is the maximum over all axes behind batch and channels.
-func onnxGlobalMaxPool(c *call) []*graph.Node {
+func onnxGlobalMaxPool(c *call) []*node {
 	x := c.x(0)
 	return one(ops.KeepDims(ops.Max, x, axesBut(x.Rank(), -1)[2:]...))
 }
 
 // onnxHardmax is 1 at the first maximum along an axis, else 0.
-func onnxHardmax(c *call) []*graph.Node {
+func onnxHardmax(c *call) []*node {
 	x := c.x(0)
 	a := axis(attrOr(c, "axis", -1), x.Rank())
 	y := ops.OneHot(ops.ArgMax(x, a), x.Shape()[a], x.DType())
@@ -85,8 +84,8 @@ func onnxHardmax(c *call) []*graph.Node {
 }
 
 // onnxFold combines all operands, which broadcast.
-func onnxFold(combine func(a, b any) *graph.Node) op {
-	return func(c *call) []*graph.Node {
+func onnxFold(combine func(a, b any) *node) op {
+	return func(c *call) []*node {
 		y := c.x(0)
 		for i := range c.in[1:] {
 			y = combine(y, c.x(i+1))
@@ -95,14 +94,14 @@ func onnxFold(combine func(a, b any) *graph.Node) op {
 	}
 }
 
-func onnxMean(c *call) []*graph.Node {
+func onnxMean(c *call) []*node {
 	return one(ops.Div(onnxFold(ops.Add)(c)[0], len(c.in)))
 }
 
 // onnxReduce: the axes are an optional operand; none, or an empty list, means all, unless
 // noop_with_empty_axes says that nothing happens then.
 func onnxReduce(reduce ops.Reduction) op {
-	return func(c *call) []*graph.Node {
+	return func(c *call) []*node {
 		x, keep, noop := c.x(0), c.flag("keepdims", true), c.flag("noop_with_empty_axes", false)
 		var axes []int
 		if c.given(1) {
@@ -118,17 +117,17 @@ func onnxReduce(reduce ops.Reduction) op {
 	}
 }
 
-func onnxL1(x *graph.Node, axes ...int) *graph.Node { return ops.Sum(ops.Abs(x), axes...) }
+func onnxL1(x *node, axes ...int) *node { return ops.Sum(ops.Abs(x), axes...) }
 
-func onnxL2(x *graph.Node, axes ...int) *graph.Node { return ops.Sqrt(onnxSumSquare(x, axes...)) }
+func onnxL2(x *node, axes ...int) *node { return ops.Sqrt(onnxSumSquare(x, axes...)) }
 
-func onnxLogSum(x *graph.Node, axes ...int) *graph.Node { return ops.Log(ops.Sum(x, axes...)) }
+func onnxLogSum(x *node, axes ...int) *node { return ops.Log(ops.Sum(x, axes...)) }
 
-func onnxSumSquare(x *graph.Node, axes ...int) *graph.Node { return ops.Sum(ops.Square(x), axes...) }
+func onnxSumSquare(x *node, axes ...int) *node { return ops.Sum(ops.Square(x), axes...) }
 
 // onnxExtreme starts from the identity, which is what it gives of nothing.
 func onnxExtreme(fn ops.ReduceFn) ops.Reduction {
-	return func(x *graph.Node, axes ...int) *graph.Node {
+	return func(x *node, axes ...int) *node {
 		return ops.ReduceInit(fn, x, identityOf(fn == ops.ReduceMax, x.DType()), axes...)
 	}
 }

@@ -3,10 +3,8 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/adjoint-go/adjoint/autograd"
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -65,8 +63,8 @@ func runRef(h *harness, r *record) error {
 	if p.want, err = r.expected(); err != nil {
 		return err
 	}
-	p.tol = slices.Repeat([]tolerance{{rtol: tol.Rtol, atol: tol.Atol, signedZero: tol.SignedZero}}, len(p.want))
-	derived, err := r.derivatives(derivative{build: p.nodes, operands: p.feeds}, tol)
+	p.tol = repeated(tolerance{rtol: tol.Rtol, atol: tol.Atol, signedZero: tol.SignedZero}, p.want)
+	derived, err := r.derivatives(derivative{p.nodes, p.feeds, tolerance{rtol: *tol.GradRTol, atol: tol.GradATol}})
 	if err != nil {
 		return err
 	}
@@ -77,7 +75,7 @@ func runRef(h *harness, r *record) error {
 func refCase(r *record, operands []*tensor.Tensor) ([]*tensor.Tensor, nodesFunc, error) {
 	if r.Op != "index" {
 		n := len(operands)
-		return operands, func(in *inputs) ([]*graph.Node, error) { return apply(refOps, r.Op, r.Attrs, in, n, 0) }, nil
+		return operands, func(in *inputs) ([]*node, error) { return apply(refOps, r.Op, r.Attrs, in, n, 0) }, nil
 	}
 	var kind string
 	var items []indexItem
@@ -88,11 +86,11 @@ func refCase(r *record, operands []*tensor.Tensor) ([]*tensor.Tensor, nodesFunc,
 		return nil, nil, err
 	}
 	at, err := itemTensors(items)
-	return append(operands, at...), func(in *inputs) ([]*graph.Node, error) { return indexing(in, kind, items) }, err
+	return append(operands, at...), func(in *inputs) ([]*node, error) { return indexing(in, kind, items) }, err
 }
 
 // derivatives are the probes of the derivatives that the record has.
-func (r *record) derivatives(d derivative, tol refTolerance) ([]probe, error) {
+func (r *record) derivatives(d derivative) ([]probe, error) {
 	var lists [7][]*tensor.Tensor
 	var parts [7][]*literal
 	if r.Grad != nil {
@@ -110,19 +108,17 @@ func (r *record) derivatives(d derivative, tol refTolerance) ([]probe, error) {
 			return nil, fmt.Errorf("derivatives: %w", err)
 		}
 	}
-	most := max(len(d.operands), len(lists[3]), 1)
-	tols := slices.Repeat([]tolerance{{rtol: *tol.GradRTol, atol: tol.GradATol}}, most)
 	var out []probe
 	if r.Grad != nil {
 		wrt := given(lists[1])
-		out = append(out, d.gradient(lists[0], wrt, at(lists[1], wrt), tols))
+		out = append(out, d.gradient(lists[0], wrt, at(lists[1], wrt)))
 	}
 	if r.JVP != nil {
-		out = append(out, d.tangent(lists[2], lists[3], tols))
+		out = append(out, d.tangent(lists[2], lists[3]))
 	}
 	if r.HVP != nil {
 		for _, reverse := range []bool{false, true} {
-			out = append(out, d.second(r.HVP.Of, reverse, lists[4], lists[5], lists[6], tols))
+			out = append(out, d.second(r.HVP.Of, reverse, lists[4], lists[5], lists[6]))
 		}
 	}
 	return out, nil
@@ -140,11 +136,11 @@ func given(list []*tensor.Tensor) []int {
 }
 
 // tangent is the probe of forward mode.
-func (d derivative) tangent(tangents, want []*tensor.Tensor, tols []tolerance) probe {
+func (d derivative) tangent(tangents, want []*tensor.Tensor) probe {
 	wrt, outs := given(tangents), given(want)
 	return probe{
-		what: "tangent", feeds: d.feeds(tangents), want: at(want, outs), tol: tols,
-		nodes: func(in *inputs) ([]*graph.Node, error) {
+		what: "tangent", feeds: d.feeds(tangents), want: at(want, outs), tol: repeated(d.tol, at(want, outs)),
+		nodes: func(in *inputs) ([]*node, error) {
 			y, err := d.build(in)
 			if err != nil || in.g.Err() != nil {
 				return nil, err
@@ -157,15 +153,16 @@ func (d derivative) tangent(tangents, want []*tensor.Tensor, tols []tolerance) p
 
 // second is the probe of the Hessian of L times directions: forward over reverse, or reverse over reverse,
 // which is the same since a Hessian is symmetric.
-func (d derivative) second(of string, reverse bool, cotangents, directions, want []*tensor.Tensor, tols []tolerance) probe {
+func (d derivative) second(of string, reverse bool, cotangents, directions, want []*tensor.Tensor) probe {
 	wrt, along := given(want), given(directions)
 	p := probe{
-		what: "second order, forward over reverse", feeds: d.feeds(cotangents, directions), want: at(want, wrt), tol: tols,
+		what: "second order, forward over reverse", feeds: d.feeds(cotangents, directions),
+		want: at(want, wrt), tol: repeated(d.tol, at(want, wrt)),
 	}
 	if reverse {
 		p.what = "second order, reverse over reverse"
 	}
-	p.nodes = func(in *inputs) ([]*graph.Node, error) {
+	p.nodes = func(in *inputs) ([]*node, error) {
 		y, err := d.build(in)
 		if err != nil || in.g.Err() != nil {
 			return nil, err
@@ -214,7 +211,7 @@ func window(c *call) (ops.Window, ops.Mode) {
 	return w, ops.Mode{OOB: oob, Wrap: m.Wrap, PerElement: m.PerElement}
 }
 
-func refWindowGather(c *call) []*graph.Node {
+func refWindowGather(c *call) []*node {
 	w, m := window(c)
 	if c.flag("has_fill", false) {
 		return one(ops.GatherFill(c.x(0), c.x(1), c.in[2:], w, m))
@@ -222,15 +219,11 @@ func refWindowGather(c *call) []*graph.Node {
 	return one(ops.Gather(c.x(0), c.in[1:], w, m))
 }
 
-var refCombines = map[string]ops.Combine{
-	"set": ops.CombineSet, "add": ops.CombineAdd, "mul": ops.CombineMul, "max": ops.CombineMax, "min": ops.CombineMin,
-}
-
-func refWindowScatter(c *call) []*graph.Node {
+func refWindowScatter(c *call) []*node {
 	w, m := window(c)
 	c.hint("has_fill") // of gathers
 	name, last := attr[string](c, "combine"), len(c.in)-1
-	fn, ok := refCombines[name]
+	fn, ok := combines[name]
 	if !ok {
 		return c.missing("with combine " + name)
 	}
@@ -244,10 +237,11 @@ var refReductions = map[string]struct {
 }{
 	"sum": {ops.Sum, ops.ReduceSum, true}, "prod": {ops.Prod, ops.ReduceProd, true},
 	"max": {ops.Max, ops.ReduceMax, true}, "min": {ops.Min, ops.ReduceMin, true},
-	"mean": {plain: ops.Mean}, "any": {plain: ops.Any}, "all": {plain: ops.All}, "logsumexp": {plain: ops.LogSumExp},
+	"mean": {plain: ops.Mean}, "logsumexp": {plain: ops.LogSumExp},
+	"any": {plain: ops.Any}, "all": {plain: ops.All},
 }
 
-func refReduce(c *call) []*graph.Node {
+func refReduce(c *call) []*node {
 	name := attr[string](c, "op")
 	r, ok := refReductions[name]
 	if !ok || len(c.in) > 1 && !r.takes {
@@ -255,7 +249,7 @@ func refReduce(c *call) []*graph.Node {
 	}
 	reduce := r.plain
 	if len(c.in) > 1 {
-		reduce = func(x *graph.Node, axes ...int) *graph.Node { return ops.ReduceInit(r.init, x, c.x(1), axes...) }
+		reduce = func(x *node, axes ...int) *node { return ops.ReduceInit(r.init, x, c.x(1), axes...) }
 	}
 	return one(keeping(c.flag("keepdims", false), reduce, c.x(0), attrOr(c, "axes", []int(nil))))
 }

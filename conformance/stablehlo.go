@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -15,22 +14,28 @@ var stablehloOps = map[string]op{
 	"argmax":               stablehloArg(ops.ArgMaxFn),
 	"argmin":               stablehloArg(ops.ArgMinFn),
 	"broadcast_in_dim":     stablehloBroadcast,
-	"clamp":                func(c *call) []*graph.Node { return one(ops.Clamp(c.x(1), c.x(0), c.x(2))) },
-	"concatenate":          func(c *call) []*graph.Node { return one(ops.Concat(attr[int](c, "dimension"), c.in...)) },
+	"clamp":                func(c *call) []*node { return one(ops.Clamp(c.x(1), c.x(0), c.x(2))) },
+	"concatenate":          func(c *call) []*node { return one(ops.Concat(attr[int](c, "dimension"), c.in...)) },
 	"dynamic_slice":        stablehloDynamicSlice,
 	"dynamic_update_slice": stablehloDynamicUpdateSlice,
 	"gather":               stablehloGather,
 	"iota":                 stablehloIota,
 	"pad":                  stablehloPad,
 	"reduce":               stablehloReduce,
-	"reshape":              func(c *call) []*graph.Node { return one(ops.Reshape(c.x(0), attr[[]int](c, "shape")...)) },
-	"reverse":              func(c *call) []*graph.Node { return one(ops.Reverse(c.x(0), attr[[]int](c, "dimensions")...)) },
-	"scatter":              stablehloScatter,
-	"select":               func(c *call) []*graph.Node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
-	"select_n":             stablehloSelectN,
-	"slice":                stablehloSlice,
-	"take":                 stablehloTake,
-	"transpose":            func(c *call) []*graph.Node { return one(ops.Transpose(c.x(0), attr[[]int](c, "permutation")...)) },
+	"reshape": func(c *call) []*node {
+		return one(ops.Reshape(c.x(0), attr[[]int](c, "shape")...))
+	},
+	"reverse": func(c *call) []*node {
+		return one(ops.Reverse(c.x(0), attr[[]int](c, "dimensions")...))
+	},
+	"scatter":  stablehloScatter,
+	"select":   func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
+	"select_n": stablehloSelectN,
+	"slice":    stablehloSlice,
+	"take":     stablehloTake,
+	"transpose": func(c *call) []*node {
+		return one(ops.Transpose(c.x(0), attr[[]int](c, "permutation")...))
+	},
 }
 
 // runStableHLO runs a line of stablehlo.jsonl.
@@ -54,7 +59,7 @@ func runStableHLO(h *harness, r *record) error {
 	for _, t := range tols {
 		p.tol = append(p.tol, tolerance{ulp: t.ULP, atol: t.Atol, signedNaN: r.Op == "top_k"})
 	}
-	p.nodes = func(in *inputs) ([]*graph.Node, error) {
+	p.nodes = func(in *inputs) ([]*node, error) {
 		return apply(stablehloOps, r.Op, r.Attrs, in, len(feeds), len(p.want))
 	}
 	return h.check(p)
@@ -62,7 +67,7 @@ func runStableHLO(h *harness, r *record) error {
 
 // stablehloArg: the source sees a bool as uint8.
 func stablehloArg(fn ops.ArgFn) op {
-	return func(c *call) []*graph.Node {
+	return func(c *call) []*node {
 		dt, err := tensor.ParseDType(attr[string](c, "index_dtype"))
 		if err != nil {
 			c.fail("index_dtype: %w", err)
@@ -72,7 +77,7 @@ func stablehloArg(fn ops.ArgFn) op {
 }
 
 // stablehloBroadcast puts axis k of the operand at axis broadcast_dimensions[k] of the result.
-func stablehloBroadcast(c *call) []*graph.Node {
+func stablehloBroadcast(c *call) []*node {
 	dims, shape := attr[[]int](c, "broadcast_dimensions"), attr[[]int](c, "shape")
 	x := c.x(0)
 	if c.err != nil || len(dims) != x.Rank() {
@@ -94,23 +99,23 @@ func stablehloBroadcast(c *call) []*graph.Node {
 }
 
 // scalars are the elements of a tensor of rank 1 as nodes of rank 0.
-func scalars(x *graph.Node) []*graph.Node {
-	out := make([]*graph.Node, x.Size())
+func scalars(x *node) []*node {
+	out := make([]*node, x.Size())
 	for k := range out {
 		out[k] = ops.Reshape(ops.SliceAxis(x, 0, k, 1))
 	}
 	return out
 }
 
-func stablehloDynamicSlice(c *call) []*graph.Node {
+func stablehloDynamicSlice(c *call) []*node {
 	return one(ops.DynamicSlice(c.x(0), scalars(c.x(1)), attr[[]int](c, "slice_sizes")))
 }
 
-func stablehloDynamicUpdateSlice(c *call) []*graph.Node {
+func stablehloDynamicUpdateSlice(c *call) []*node {
 	return one(ops.DynamicUpdateSlice(c.x(0), c.x(1), scalars(c.x(2))...))
 }
 
-func stablehloGather(c *call) []*graph.Node {
+func stablehloGather(c *call) []*node {
 	return one(ops.StableHLOGather(c.x(0), c.x(1), ops.GatherDims{
 		OffsetDims:               attr[[]int](c, "offset_dims"),
 		CollapsedSliceDims:       attr[[]int](c, "collapsed_slice_dims"),
@@ -128,7 +133,7 @@ var stablehloCombines = map[string]ops.Combine{
 	"maximum": ops.CombineMax, "minimum": ops.CombineMin,
 }
 
-func stablehloScatter(c *call) []*graph.Node {
+func stablehloScatter(c *call) []*node {
 	c.hint("has_out_of_bounds", "has_duplicates")
 	var name string
 	if err := json.Unmarshal(c.attrs["computation"], &name); err != nil {
@@ -150,7 +155,7 @@ func stablehloScatter(c *call) []*graph.Node {
 	}))
 }
 
-func stablehloIota(c *call) []*graph.Node {
+func stablehloIota(c *call) []*node {
 	dt, err := tensor.ParseDType(attr[string](c, "dtype"))
 	if err != nil {
 		c.fail("dtype: %w", err)
@@ -158,7 +163,7 @@ func stablehloIota(c *call) []*graph.Node {
 	return one(ops.Iota(c.g, dt, attr[int](c, "dimension"), attr[[]int](c, "shape")...))
 }
 
-func stablehloPad(c *call) []*graph.Node {
+func stablehloPad(c *call) []*node {
 	return one(ops.Pad(c.x(0), c.x(1), attr[[]int](c, "low"), attr[[]int](c, "high"), attr[[]int](c, "interior")))
 }
 
@@ -168,7 +173,7 @@ var stablehloReductions = map[string]ops.ReduceFn{
 
 // stablehloReduce is a reduction of one operand with one init. A list of computations is one function of
 // several operands, and the maximum of complex numbers is lexicographic: both are custom combiners.
-func stablehloReduce(c *call) []*graph.Node {
+func stablehloReduce(c *call) []*node {
 	var name string
 	c.has("computation")
 	if json.Unmarshal(c.attrs["computation"], &name) != nil || len(c.in) != 2 {
@@ -186,7 +191,7 @@ func stablehloReduce(c *call) []*graph.Node {
 }
 
 // stablehloSelectN is case which[i…], a bool counting as 0 or 1.
-func stablehloSelectN(c *call) []*graph.Node {
+func stablehloSelectN(c *call) []*node {
 	which, cases := c.x(0), c.in[1:]
 	if which.DType() == tensor.Bool && len(cases) == 2 {
 		return one(ops.Where(which, cases[1], cases[0]))
@@ -198,8 +203,9 @@ func stablehloSelectN(c *call) []*graph.Node {
 	return one(out)
 }
 
-func stablehloSlice(c *call) []*graph.Node {
-	start, limit, step := attr[[]int](c, "start_indices"), attr[[]int](c, "limit_indices"), attr[[]int](c, "strides")
+func stablehloSlice(c *call) []*node {
+	start, limit := attr[[]int](c, "start_indices"), attr[[]int](c, "limit_indices")
+	step := attr[[]int](c, "strides")
 	size := make([]int, len(start))
 	for a := range start {
 		size[a] = (limit[a] - start[a] + step[a] - 1) / step[a]
@@ -208,7 +214,7 @@ func stablehloSlice(c *call) []*graph.Node {
 }
 
 // stablehloTake is JAX's jnp.take: with mode fill an index out of bounds reads NaN.
-func stablehloTake(c *call) []*graph.Node {
+func stablehloTake(c *call) []*node {
 	x, a := c.x(0), attr[int](c, "axis")
 	if mode := attr[string](c, "mode"); mode != "fill" || !x.DType().IsFloat() {
 		return c.missing("mode " + mode + " of " + x.DType().String())

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -14,57 +13,63 @@ import (
 var torchOps = map[string]op{
 	"amax":                 torchReduce(ops.Max),
 	"amin":                 torchReduce(ops.Min),
-	"concat":               func(c *call) []*graph.Node { return one(ops.Concat(attr[int](c, "dim"), c.in...)) },
+	"concat":               func(c *call) []*node { return one(ops.Concat(attr[int](c, "dim"), c.in...)) },
 	"diagonal":             torchDiagonal,
 	"dynamic_slice":        torchDynamicSlice,
 	"dynamic_update_slice": torchDynamicUpdateSlice,
 	"embedding":            torchEmbedding,
-	"flip":                 func(c *call) []*graph.Node { return one(ops.Reverse(c.x(0), attr[[]int](c, "dims")...)) },
-	"gather":               func(c *call) []*graph.Node { return one(gatherElements(c.x(0), c.x(1), attr[int](c, "dim"))) },
-	"index_add":            torchIndexAdd,
-	"index_copy":           torchIndexCopy,
-	"index_select":         func(c *call) []*graph.Node { return one(ops.Take(c.x(0), c.x(1), attr[int](c, "dim"))) },
-	"log_softmax":          func(c *call) []*graph.Node { return one(ops.LogSoftmax(c.x(0), attr[int](c, "dim"))) },
-	"logsumexp":            torchReduce(ops.LogSumExp),
-	"masked_fill":          func(c *call) []*graph.Node { return one(ops.Where(c.x(1), c.x(2), c.x(0))) },
-	"masked_select":        torchMaskedSelect,
-	"max":                  torchExtreme(ops.ArgMaxFn),
-	"max_all":              func(c *call) []*graph.Node { return one(ops.Max(c.x(0))) },
-	"mean":                 torchReduce(ops.Mean),
-	"min":                  torchExtreme(ops.ArgMinFn),
-	"min_all":              func(c *call) []*graph.Node { return one(ops.Min(c.x(0))) },
-	"nll_loss":             torchNLLLoss,
-	"pad":                  torchPad,
-	"prod":                 torchProd,
-	"prod_all":             func(c *call) []*graph.Node { return one(ops.Prod(c.x(0))) },
-	"repeat_interleave":    func(c *call) []*graph.Node { return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "dim"))) },
-	"roll":                 torchRoll,
-	"scatter":              torchScatter(ops.CombineSet),
-	"scatter_add":          torchScatter(ops.CombineAdd),
-	"scatter_reduce":       torchScatterReduce,
-	"softmax":              func(c *call) []*graph.Node { return one(ops.Softmax(c.x(0), attr[int](c, "dim"))) },
-	"stack":                func(c *call) []*graph.Node { return one(ops.Stack(attr[int](c, "dim"), c.in...)) },
-	"sum":                  torchReduce(ops.Sum),
-	"take":                 func(c *call) []*graph.Node { return one(ops.Take(ops.Flatten(c.x(0)), c.x(1), 0)) },
-	"take_along_dim":       torchTakeAlongDim,
-	"tril":                 func(c *call) []*graph.Node { return one(triangle(c.x(0), attrOr(c, "k", 0), c.flag("upper", false))) },
-	"unfold":               torchUnfold,
-	"where":                func(c *call) []*graph.Node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
+	"flip":                 func(c *call) []*node { return one(ops.Reverse(c.x(0), attr[[]int](c, "dims")...)) },
+	"gather": func(c *call) []*node {
+		return one(gatherElements(c.x(0), c.x(1), attr[int](c, "dim")))
+	},
+	"index_add":     torchIndexAdd,
+	"index_copy":    torchIndexCopy,
+	"index_select":  func(c *call) []*node { return one(ops.Take(c.x(0), c.x(1), attr[int](c, "dim"))) },
+	"log_softmax":   func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attr[int](c, "dim"))) },
+	"logsumexp":     torchReduce(ops.LogSumExp),
+	"masked_fill":   func(c *call) []*node { return one(ops.Where(c.x(1), c.x(2), c.x(0))) },
+	"masked_select": torchMaskedSelect,
+	"max":           torchExtreme(ops.ArgMaxFn),
+	"max_all":       func(c *call) []*node { return one(ops.Max(c.x(0))) },
+	"mean":          torchReduce(ops.Mean),
+	"min":           torchExtreme(ops.ArgMinFn),
+	"min_all":       func(c *call) []*node { return one(ops.Min(c.x(0))) },
+	"nll_loss":      torchNLLLoss,
+	"pad":           torchPad,
+	"prod":          torchProd,
+	"prod_all":      func(c *call) []*node { return one(ops.Prod(c.x(0))) },
+	"repeat_interleave": func(c *call) []*node {
+		return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "dim")))
+	},
+	"roll":           torchRoll,
+	"scatter":        torchScatter(ops.CombineSet),
+	"scatter_add":    torchScatter(ops.CombineAdd),
+	"scatter_reduce": torchScatterReduce,
+	"softmax":        func(c *call) []*node { return one(ops.Softmax(c.x(0), attr[int](c, "dim"))) },
+	"stack":          func(c *call) []*node { return one(ops.Stack(attr[int](c, "dim"), c.in...)) },
+	"sum":            torchReduce(ops.Sum),
+	"take":           func(c *call) []*node { return one(ops.Take(ops.Flatten(c.x(0)), c.x(1), 0)) },
+	"take_along_dim": torchTakeAlongDim,
+	"tril": func(c *call) []*node {
+		return one(triangle(c.x(0), attrOr(c, "k", 0), c.flag("upper", false)))
+	},
+	"unfold": torchUnfold,
+	"where":  func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
 }
 
 func torchReduce(reduce ops.Reduction) op {
-	return func(c *call) []*graph.Node {
+	return func(c *call) []*node {
 		return one(keeping(c.flag("keepdims", false), reduce, c.x(0), attr[[]int](c, "dims")))
 	}
 }
 
-func torchProd(c *call) []*graph.Node {
+func torchProd(c *call) []*node {
 	return one(keeping(c.flag("keepdims", false), ops.Prod, c.x(0), []int{attr[int](c, "dim")}))
 }
 
 // torchExtreme is the extreme of an axis as the element at its index, which alone gets the gradient.
 func torchExtreme(fn ops.ArgFn) op {
-	return func(c *call) []*graph.Node {
+	return func(c *call) []*node {
 		x := c.x(0)
 		a := axis(attr[int](c, "dim"), x.Rank())
 		i := ops.ExpandDims(ops.ArgReduce(fn, x, a, tensor.Int64), a)
@@ -72,32 +77,32 @@ func torchExtreme(fn ops.ArgFn) op {
 		if !c.flag("keepdims", false) {
 			v, i = ops.Squeeze(v, a), ops.Squeeze(i, a)
 		}
-		return []*graph.Node{v, i}
+		return []*node{v, i}
 	}
 }
 
-func torchDiagonal(c *call) []*graph.Node {
+func torchDiagonal(c *call) []*node {
 	return one(ops.Diagonal(c.x(0), attr[int](c, "offset"), attr[int](c, "dim1"), attr[int](c, "dim2")))
 }
 
 // starts are an attribute's numbers as nodes.
-func starts(c *call) []*graph.Node {
-	var out []*graph.Node
+func starts(c *call) []*node {
+	var out []*node
 	for _, s := range attr[[]int](c, "start_indices") {
 		out = append(out, c.g.Literal(tensor.Int64, s))
 	}
 	return out
 }
 
-func torchDynamicSlice(c *call) []*graph.Node {
+func torchDynamicSlice(c *call) []*node {
 	return one(ops.DynamicSlice(c.x(0), starts(c), attr[[]int](c, "slice_sizes")))
 }
 
-func torchDynamicUpdateSlice(c *call) []*graph.Node {
+func torchDynamicUpdateSlice(c *call) []*node {
 	return one(ops.DynamicUpdateSlice(c.x(0), c.x(1), starts(c)...))
 }
 
-func torchEmbedding(c *call) []*graph.Node {
+func torchEmbedding(c *call) []*node {
 	if !c.has("padding_idx") {
 		return one(ops.Embedding(c.x(0), c.x(1)))
 	}
@@ -105,24 +110,24 @@ func torchEmbedding(c *call) []*graph.Node {
 }
 
 // alongDim is an expression that indexes one axis with a node.
-func alongDim(x, idx *graph.Node, a int) []index.Item {
+func alongDim(x, idx *node, a int) []index.Item {
 	items := slices.Repeat([]index.Item{index.All}, x.Rank())
 	items[axis(a, x.Rank())] = index.Of(idx)
 	return items
 }
 
-func torchIndexAdd(c *call) []*graph.Node {
+func torchIndexAdd(c *call) []*node {
 	x, v := c.x(0), ops.Mul(c.x(2), attr[float64](c, "alpha"))
 	return one(ops.AddIndex(x, v, alongDim(x, c.x(1), attr[int](c, "dim"))...))
 }
 
-func torchIndexCopy(c *call) []*graph.Node {
+func torchIndexCopy(c *call) []*node {
 	x := c.x(0)
 	return one(ops.SetIndex(x, c.x(2), alongDim(x, c.x(1), attr[int](c, "dim"))...))
 }
 
 // torchMaskedSelect broadcasts x and the mask, whose trues decide a shape.
-func torchMaskedSelect(c *call) []*graph.Node {
+func torchMaskedSelect(c *call) []*node {
 	x := c.x(0)
 	shape, err := tensor.BroadcastShapes(x.Shape(), c.x(1).Shape())
 	if err != nil {
@@ -139,7 +144,7 @@ func torchMaskedSelect(c *call) []*graph.Node {
 
 // torchNLLLoss is −w[t]·log softmax(logits)[t] of each row, without the rows whose target is ignored; the mean
 // divides by the weights of what is left.
-func torchNLLLoss(c *call) []*graph.Node {
+func torchNLLLoss(c *call) []*node {
 	p, target := ops.LogSoftmax(c.x(0), 1), c.x(1)
 	kept := ops.NotEqual(target, attr[int](c, "ignore_index"))
 	safe := ops.Where(kept, target, 0)
@@ -157,7 +162,7 @@ func torchNLLLoss(c *call) []*graph.Node {
 	}
 }
 
-func torchPad(c *call) []*graph.Node {
+func torchPad(c *call) []*node {
 	x := c.x(0)
 	var low, high []int
 	for _, w := range attr[[][2]int](c, "pads") {
@@ -167,7 +172,7 @@ func torchPad(c *call) []*graph.Node {
 	return one(padded(c, x, attr[string](c, "mode"), value, low, high))
 }
 
-func torchRoll(c *call) []*graph.Node {
+func torchRoll(c *call) []*node {
 	x, shifts := c.x(0), attr[[]int](c, "shifts")
 	for k, a := range attr[[]int](c, "dims") {
 		x = roll(x, shifts[k], a)
@@ -176,7 +181,7 @@ func torchRoll(c *call) []*graph.Node {
 }
 
 func torchScatter(fn ops.Combine) op {
-	return func(c *call) []*graph.Node {
+	return func(c *call) []*node {
 		return one(scatterElements(fn, c.x(0), c.x(1), c.x(2), attr[int](c, "dim")))
 	}
 }
@@ -191,7 +196,7 @@ var torchReductions = map[string]struct {
 
 // torchScatterReduce: without include_self an element that is written to starts from the identity; the mean
 // divides by the number of terms.
-func torchScatterReduce(c *call) []*graph.Node {
+func torchScatterReduce(c *call) []*node {
 	x, idx, src := c.x(0), c.x(1), c.x(2)
 	a, self, name := attr[int](c, "dim"), c.flag("include_self", true), attr[string](c, "reduce")
 	r, ok := torchReductions[name]
@@ -216,12 +221,12 @@ func torchScatterReduce(c *call) []*graph.Node {
 }
 
 // torchTakeAlongDim broadcasts x and the indices beside the axis.
-func torchTakeAlongDim(c *call) []*graph.Node {
+func torchTakeAlongDim(c *call) []*node {
 	return one(ops.TakeAlongAxis(c.x(0), c.x(1), attr[int](c, "dim")))
 }
 
 // torchUnfold is the windows of an axis, one each step, their elements on a new last axis.
-func torchUnfold(c *call) []*graph.Node {
+func torchUnfold(c *call) []*node {
 	x, size, step := c.x(0), attr[int](c, "size"), attr[int](c, "step")
 	a := axis(attr[int](c, "dim"), x.Rank())
 	n := (x.Shape()[a]-size)/step + 1

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -27,7 +26,7 @@ import (
 //	PyTorch     the median is the lower middle                  with the sort family
 
 // boolAsUint8 is x, a bool as 0 and 1.
-func boolAsUint8(x *graph.Node) *graph.Node {
+func boolAsUint8(x *node) *node {
 	if x.DType() == tensor.Bool {
 		return ops.Cast(x, tensor.Uint8)
 	}
@@ -35,7 +34,7 @@ func boolAsUint8(x *graph.Node) *graph.Node {
 }
 
 // numpyWide is x as NumPy sums it: signed integers and bools as int64, unsigned ones as uint64.
-func numpyWide(x *graph.Node) *graph.Node {
+func numpyWide(x *node) *node {
 	switch dt := x.DType(); {
 	case dt.IsUnsigned():
 		return ops.Cast(x, tensor.Uint64)
@@ -70,14 +69,20 @@ func identityOf(greatest bool, dt tensor.DType) any {
 }
 
 // lastIndex is the index of the last extreme instead of the first: n − 1 − the index in the reversed line.
-func lastIndex(fn ops.ArgFn, x *graph.Node, a int) *graph.Node {
+func lastIndex(fn ops.ArgFn, x *node, a int) *node {
 	i := ops.ArgReduce(fn, ops.Reverse(x, a), a, tensor.Int64)
 	return ops.Sub(x.Shape()[axis(a, x.Rank())]-1, i)
 }
 
+// combines are the combinations by the names of ref.jsonl and of ONNX.
+var combines = map[string]ops.Combine{
+	"set": ops.CombineSet, "none": ops.CombineSet, "add": ops.CombineAdd, "mul": ops.CombineMul,
+	"max": ops.CombineMax, "min": ops.CombineMin,
+}
+
 // trimTo is the leading part of x with idx's extents, axis a apart: PyTorch's gather and scatter and ONNX's
 // GatherElements take indices that are smaller than x beside the axis, and then use no more of it.
-func trimTo(x, idx *graph.Node, a int) *graph.Node {
+func trimTo(x, idx *node, a int) *node {
 	start, step, size := corner(x, idx, a)
 	if slices.Equal(size, x.Shape()) {
 		return x
@@ -86,7 +91,7 @@ func trimTo(x, idx *graph.Node, a int) *graph.Node {
 }
 
 // corner is that part as a slice of x.
-func corner(x, idx *graph.Node, a int) (start, step, size []int) {
+func corner(x, idx *node, a int) (start, step, size []int) {
 	size = slices.Clone(idx.Shape())
 	if a >= 0 {
 		size[a] = x.Shape()[a]
@@ -95,7 +100,7 @@ func corner(x, idx *graph.Node, a int) (start, step, size []int) {
 }
 
 // gatherElements is x at idx along axis a, element by element.
-func gatherElements(x, idx *graph.Node, a int) *graph.Node {
+func gatherElements(x, idx *node, a int) *node {
 	if x.Rank() == 0 {
 		return x
 	}
@@ -104,7 +109,7 @@ func gatherElements(x, idx *graph.Node, a int) *graph.Node {
 }
 
 // scatterElements is x with u combined into the elements that gatherElements reads. u may be larger than idx.
-func scatterElements(fn ops.Combine, x, idx, u *graph.Node, a int) *graph.Node {
+func scatterElements(fn ops.Combine, x, idx, u *node, a int) *node {
 	a = axis(a, x.Rank())
 	part := trimTo(x, idx, a)
 	y := ops.PutAlongAxis(part, idx, trimTo(u, idx, -1), a, fn)
@@ -116,7 +121,7 @@ func scatterElements(fn ops.Combine, x, idx, u *graph.Node, a int) *graph.Node {
 }
 
 // keeping is a reduction whose axes stay where keep is set.
-func keeping(keep bool, reduce ops.Reduction, x *graph.Node, axes []int) *graph.Node {
+func keeping(keep bool, reduce ops.Reduction, x *node, axes []int) *node {
 	if keep {
 		return ops.KeepDims(reduce, x, axes...)
 	}
@@ -124,19 +129,18 @@ func keeping(keep bool, reduce ops.Reduction, x *graph.Node, axes []int) *graph.
 }
 
 // triangle is x with the elements on one side of diagonal k of its last two axes kept, zeros elsewhere.
-func triangle(x *graph.Node, k int, upper bool) *graph.Node {
-	r := x.Rank()
-	matrix := x.Shape()[r-2:]
-	below := ops.Sub(ops.Iota(x.Graph(), tensor.Int64, 1, matrix...), ops.Iota(x.Graph(), tensor.Int64, 0, matrix...))
-	keep := ops.LessEqual(below, k)
+func triangle(x *node, k int, upper bool) *node {
+	g, matrix := x.Graph(), x.Shape()[x.Rank()-2:]
+	above := ops.Sub(ops.Iota(g, tensor.Int64, 1, matrix...), ops.Iota(g, tensor.Int64, 0, matrix...))
+	keep := ops.LessEqual(above, k)
 	if upper {
-		keep = ops.GreaterEqual(below, k)
+		keep = ops.GreaterEqual(above, k)
 	}
 	return ops.Where(keep, x, ops.ZerosLike(x))
 }
 
 // roll moves the elements along an axis by a shift, those that leave one end entering at the other.
-func roll(x *graph.Node, shift, a int) *graph.Node {
+func roll(x *node, shift, a int) *node {
 	a = axis(a, x.Rank())
 	n := x.Shape()[a]
 	if n == 0 {
@@ -150,7 +154,7 @@ func roll(x *graph.Node, shift, a int) *graph.Node {
 }
 
 // repeatEach is x with element i along an axis repeated counts[i] times, or each counts[0] times.
-func repeatEach(c *call, x *graph.Node, counts []int, a int) *graph.Node {
+func repeatEach(c *call, x *node, counts []int, a int) *node {
 	a = axis(a, x.Rank())
 	n := x.Shape()[a]
 	if len(counts) == 1 {
