@@ -39,13 +39,10 @@ func (r *setRows[T]) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *setRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	y, u, w, j := r.y, r.u, off[0], off[1]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			y[o+w] = u[j]
-		}
-		j += step[1]
+func (r *setRows[T]) each(at, from []int, off, step *slotOffsets) {
+	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
+	for k, o := range at {
+		y[o+w] = u[j+from[k]*s]
 	}
 }
 
@@ -65,13 +62,10 @@ func (r *addRows[T]) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *addRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	y, u, w, j := r.y, r.u, off[0], off[1]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			y[o+w] += u[j]
-		}
-		j += step[1]
+func (r *addRows[T]) each(at, from []int, off, step *slotOffsets) {
+	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
+	for k, o := range at {
+		y[o+w] += u[j+from[k]*s]
 	}
 }
 
@@ -84,13 +78,10 @@ func (r *mulRows[T]) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *mulRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	y, u, w, j := r.y, r.u, off[0], off[1]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			y[o+w] *= u[j]
-		}
-		j += step[1]
+func (r *mulRows[T]) each(at, from []int, off, step *slotOffsets) {
+	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
+	for k, o := range at {
+		y[o+w] *= u[j+from[k]*s]
 	}
 }
 
@@ -103,13 +94,10 @@ func (r *mulRows128) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *mulRows128) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	y, u, w, j := r.y, r.u, off[0], off[1]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			y[o+w] = times128(y[o+w], u[j])
-		}
-		j += step[1]
+func (r *mulRows128) each(at, from []int, off, step *slotOffsets) {
+	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
+	for k, o := range at {
+		y[o+w] = times128(y[o+w], u[j+from[k]*s])
 	}
 }
 
@@ -132,13 +120,10 @@ func (r *maxRows[T]) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *maxRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	y, u, w, j := r.y, r.u, off[0], off[1]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			y[o+w] = max(y[o+w], u[j])
-		}
-		j += step[1]
+func (r *maxRows[T]) each(at, from []int, off, step *slotOffsets) {
+	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
+	for k, o := range at {
+		y[o+w] = max(y[o+w], u[j+from[k]*s])
 	}
 }
 
@@ -151,13 +136,10 @@ func (r *minRows[T]) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *minRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	y, u, w, j := r.y, r.u, off[0], off[1]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			y[o+w] = min(y[o+w], u[j])
-		}
-		j += step[1]
+func (r *minRows[T]) each(at, from []int, off, step *slotOffsets) {
+	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
+	for k, o := range at {
+		y[o+w] = min(y[o+w], u[j+from[k]*s])
 	}
 }
 

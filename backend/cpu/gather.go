@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"math"
 	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -94,7 +93,7 @@ func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 
 func (r *gatherRun) chunk(lo, hi int) {
 	p := r.plan
-	do := windowPart{pos: bounds{lo, hi}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
+	do := windowPart{pos: bounds{lo, hi}, win: bounds{0, p.elements}}
 	if r.kernel.byWindow {
 		do.pos, do.win = bounds{0, p.positions}, bounds{lo, hi}
 	}

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"math"
 	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -179,11 +178,12 @@ func (r *scatterResolve) chunk(lo, hi int) {
 func (r *scatterRun) chunk(lo, hi int) {
 	k, p := r.kernel, r.plan
 	share := func(n int) bounds { return bounds{n * lo / r.parts, n * hi / r.parts} }
-	do := windowPart{pos: bounds{0, p.positions}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
+	do := windowPart{pos: bounds{0, p.positions}, win: bounds{0, p.elements}, starts: k.reach, filter: p.mode.OOB == ops.OOBSkip}
 	switch k.division {
 	case divideStarts:
 		b := share(k.reach.hi - k.reach.lo)
 		do.starts = bounds{k.reach.lo + b.lo, k.reach.lo + b.hi}
+		do.filter = do.filter || r.parts > 1
 	case divideWindow:
 		do.win = share(p.elements)
 	case divideBatches:

@@ -218,11 +218,9 @@ func (r *loadRows) row(at, step *slotOffsets, n int) {
 	r.codec.widen(r.floats, at[0], step[0], r.halves, at[0], step[0], n)
 }
 
-func (r *loadRows) each(at []int, lo int, width uint, off, _ *slotOffsets) {
+func (r *loadRows) each(at, _ []int, off, _ *slotOffsets) {
 	for _, o := range at {
-		if uint(o-lo) < width {
-			r.codec.widen(r.floats, o+off[0], 1, r.halves, o+off[0], 1, 1)
-		}
+		r.codec.widen(r.floats, o+off[0], 1, r.halves, o+off[0], 1, 1)
 	}
 }
 
@@ -232,11 +230,9 @@ func (r *storeRows) row(at, step *slotOffsets, n int) {
 	r.codec.round(r.halves, at[0], step[0], r.floats, at[0], step[0], n)
 }
 
-func (r *storeRows) each(at []int, lo int, width uint, off, _ *slotOffsets) {
+func (r *storeRows) each(at, _ []int, off, _ *slotOffsets) {
 	for _, o := range at {
-		if uint(o-lo) < width {
-			r.codec.round(r.halves, o+off[0], 1, r.floats, o+off[0], 1, 1)
-		}
+		r.codec.round(r.halves, o+off[0], 1, r.floats, o+off[0], 1, 1)
 	}
 }
 

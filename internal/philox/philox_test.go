@@ -5,10 +5,10 @@ import "testing"
 // TestBlock holds the known answers published with Random123 for philox4x32-10.
 func TestBlock(t *testing.T) {
 	tests := []struct {
-		name      string
-		ctr       [4]uint32
-		key       [2]uint32
-		want      [4]uint32
+		name string
+		ctr  [4]uint32
+		key  [2]uint32
+		want [4]uint32
 	}{
 		{"zeros", [4]uint32{}, [2]uint32{}, [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
 		{"ones", [4]uint32{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, [2]uint32{0xffffffff, 0xffffffff},
