@@ -43,7 +43,7 @@ func compileScatterScan(op ops.ScatterScanOp, out, in []graph.Operand, used []bo
 	} else {
 		k.work = newExchange(dt.Size(), w)
 	}
-	return k, k.complete(s, w, out, in)
+	return k.complete(s, w, out, in)
 }
 
 // The rows of a scan: operand 0 is y, which holds h; 1 is b, 2 is a, 3 is before. They are bound as those of
