@@ -13,7 +13,8 @@ type Graph struct {
 	backend  Backend // nil: built for compiling
 	err      error
 	calls    int
-	origin   *Call // set while a rule of this call builds
+	all      []*Call // of a graph for compiling, for printing
+	origin   *Call   // set while a rule of this call builds
 	literals map[literal]*Node
 	inputs   map[string]*Node
 	reads    map[*Variable]*Node
@@ -23,8 +24,8 @@ type Graph struct {
 func New() *Graph { return &Graph{} }
 
 // Eager is a graph that evaluates each node as it is added, on b, so that Node.Value is there at once: the
-// same ops, rules and gradients as in a compiled graph. Eager graphs keep every value they made, so make a
-// new one for each step.
+// same ops, rules and gradients as in a compiled graph. A value lives as long as
+// a node that needs it.
 func Eager(b Backend) *Graph { return &Graph{backend: b} }
 
 // Err is the first error of any builder, with the user's file and line; nil if there was none.
@@ -132,6 +133,9 @@ func (g *Graph) newCall(op Op, in []*Node, out []tensor.Spec) *Call {
 	for i, s := range out {
 		nodes[i] = Node{call: c, index: i, spec: s, graph: g}
 		c.Out[i] = &nodes[i]
+	}
+	if g.backend == nil {
+		g.all = append(g.all, c)
 	}
 	return c
 }

@@ -44,6 +44,9 @@ type Readable interface{ Read() tensor.Read }
 // Const is a node for a value. The elements are not copied: do not write to them while the graph or a
 // program made from it is in use.
 func (g *Graph) Const(v Readable) *Node {
+	if v == nil {
+		return g.Fail("graph.Const", tensor.Errorf("", tensor.ErrDType, "the value is nil"))
+	}
 	r := v.Read()
 	if !r.DType().Valid() {
 		return g.Fail("graph.Const", tensor.Errorf("", tensor.ErrDType, "the value has dtype %s", r.DType()))

@@ -23,7 +23,7 @@ func (p *position) String() string {
 	return filepath.Base(p.file) + ":" + strconv.Itoa(p.line)
 }
 
-const module = "github.com/adjoint-go/adjoint/"
+const modulePath = "github.com/adjoint-go/adjoint/"
 
 // positions maps a program counter to the user's position in it, or to nil where its frames are ours.
 var positions sync.Map // uintptr → *position
@@ -68,7 +68,7 @@ func ours(f runtime.Frame) bool {
 	if strings.HasPrefix(f.Function, "runtime.") {
 		return true
 	}
-	pkg, ok := strings.CutPrefix(f.Function, module)
+	pkg, ok := strings.CutPrefix(f.Function, modulePath)
 	return ok && !strings.HasSuffix(f.File, "_test.go") &&
 		!strings.HasPrefix(pkg, "examples/") && !strings.HasPrefix(pkg, "cmd/")
 }

@@ -1,11 +1,204 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 
 	"github.com/adjoint-go/adjoint/tensor"
 )
+
+// Feed gives the inputs of a run by name: tensors or views of any layout.
+type Feed map[string]Readable
+
+// Run computes the outputs. It stops between kernels when ctx ends, but not once it has begun to write
+// variables: a run is whole or has no effect. The results are new tensors, nobody else's memory.
+//
+// Errors: for a feed that is missing or unknown (ErrFeed), or of the wrong dtype, shape or placement
+// (tensor.ErrDType, ErrShape, ErrPlacement); what kernels find in the data, *ops.IndexError for one, with
+// the op's line; ctx.Err().
+func (p *Program) Run(ctx context.Context, feeds Feed) ([]*tensor.Tensor, error) {
+	outs, err := p.newResults()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.run(ctx, feeds, outs, nil); err != nil {
+		return nil, err
+	}
+	return outs, nil
+}
+
+func (p *Program) newResults() ([]*tensor.Tensor, error) {
+	outs := make([]*tensor.Tensor, len(p.outputs))
+	for i, o := range p.outputs {
+		mem, err := p.backend.Allocate(p.slots[o.slot].bytes)
+		if err != nil {
+			return nil, err
+		}
+		if outs[i], err = tensor.OnStorage(mem, o.spec.DType, tensor.RowMajor(o.spec.Shape)); err != nil {
+			return nil, err
+		}
+	}
+	return outs, nil
+}
+
+// RunInto is Run into tensors of the caller's: row-major, of the specs of Outputs, and apart from the feeds
+// and from one another. Where every feed is row-major it allocates nothing. After an error they hold
+// anything.
+//
+// Errors: as Run, and tensor.ErrShape, ErrDType, ErrNotContiguous, ErrOverlap for the tensors given.
+func (p *Program) RunInto(ctx context.Context, feeds Feed, outs []*tensor.Tensor) error {
+	if len(outs) != len(p.outputs) {
+		return tensor.Errorf("graph.RunInto", tensor.ErrShape, "%d tensors for %d results", len(outs), len(p.outputs))
+	}
+	if err := p.checkFeeds(feeds); err != nil {
+		return err
+	}
+	for i, t := range outs {
+		if err := p.checkOutput(i, t); err != nil {
+			return err
+		}
+		for _, feed := range feeds {
+			if tensor.Overlaps(t.View(), feed.Read().View()) {
+				return tensor.Errorf("graph.RunInto", tensor.ErrOverlap, "result %d shares memory with a feed", i)
+			}
+		}
+		for k, u := range outs[:i] {
+			if tensor.Overlaps(t.View(), u.View()) {
+				return tensor.Errorf("graph.RunInto", tensor.ErrOverlap, "results %d and %d share memory", k, i)
+			}
+		}
+		for _, b := range p.vars {
+			if b.v.holds(t.Storage()) {
+				return tensor.Errorf("graph.RunInto", tensor.ErrOverlap, "result %d is the memory of variable %q", i, b.v.name)
+			}
+		}
+	}
+	return p.run(ctx, feeds, outs, nil)
+}
+
+func (v *Variable) holds(s *tensor.Storage) bool {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.storage == s
+}
+
+func (p *Program) checkOutput(i int, t *tensor.Tensor) error {
+	want := p.outputs[i].spec
+	switch {
+	case t == nil:
+		return tensor.Errorf("graph.RunInto", tensor.ErrShape, "tensor %d is nil, want %s", i, want)
+	case t.DType() != want.DType:
+		return tensor.Errorf("graph.RunInto", tensor.ErrDType, "tensor %d is %s, want %s", i, t.Spec(), want)
+	case !t.Spec().Equal(want):
+		return tensor.Errorf("graph.RunInto", tensor.ErrShape, "tensor %d is %s, want %s", i, t.Spec(), want)
+	case !t.Layout().IsRowMajor():
+		return tensor.Errorf("graph.RunInto", tensor.ErrNotContiguous, "tensor %d has %s, want row-major", i, t.Layout())
+	}
+	return p.checkPlacement(t.Storage().Placement(), fmt.Sprintf("result %d", i))
+}
+
+// checkPlacement holds the rule that a run moves nothing between host and device.
+func (p *Program) checkPlacement(got tensor.Placement, what string) error {
+	want := p.backend.Placement()
+	onHost := want.Kind == tensor.UnpinnedHost && (got.Kind == tensor.PinnedHost || got.Kind == tensor.Managed)
+	if got == want || onHost {
+		return nil
+	}
+	return tensor.Errorf("", tensor.ErrPlacement, "%s is in %s memory, the program runs in %s memory", what, got, want)
+}
+
+// run binds a frame, takes the locks and executes the steps.
+func (p *Program) run(ctx context.Context, feeds Feed, outs []*tensor.Tensor, prof *Profile) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := p.checkFeeds(feeds); err != nil {
+		return err
+	}
+	f, err := p.frame()
+	if err != nil {
+		return err
+	}
+	defer p.release(f)
+	if err := p.bindFeeds(f, feeds); err != nil {
+		return err
+	}
+	for i, t := range outs {
+		if err := f.bind(p.outputs[i].slot, t.Storage()); err != nil {
+			return err
+		}
+	}
+	p.lock()
+	defer p.unlock()
+	if err := p.bindVariables(f); err != nil {
+		return err
+	}
+	return p.execute(ctx, f, prof)
+}
+
+func (p *Program) execute(ctx context.Context, f *frame, prof *Profile) error {
+	x := p.backend.Exec()
+	for t := range p.steps {
+		if t <= p.commitAt {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		began := prof.now()
+		if err := runKernel(p.steps[t].kernel, x, f.out[t], f.in[t]); err != nil {
+			return &Error{p.steps[t].pos, p.steps[t].op.Name(), err}
+		}
+		prof.add(&p.steps[t], began, f.out[t], f.in[t])
+		if p.options.CheckNaN {
+			if err := p.checkNaN(t, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lock takes the variables in id order: shared where they are only read.
+func (p *Program) lock() {
+	for _, b := range p.vars {
+		if b.assigned {
+			b.v.mu.Lock()
+		} else {
+			b.v.mu.RLock()
+		}
+	}
+}
+
+func (p *Program) unlock() {
+	for i := len(p.vars) - 1; i >= 0; i-- {
+		if b := p.vars[i]; b.assigned {
+			b.v.mu.Unlock()
+		} else {
+			b.v.mu.RUnlock()
+		}
+	}
+}
+
+// bindVariables points operands to the variables' present memory. A variable of which a snapshot is out
+// moves first, so the snapshot keeps its elements.
+func (p *Program) bindVariables(f *frame) error {
+	for _, b := range p.vars {
+		if b.assigned {
+			if err := b.v.own(true); err != nil {
+				return err
+			}
+		}
+	}
+	for k := range p.slots {
+		if v := p.slots[k].v; v != nil {
+			if err := f.bind(k, v.storage); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // PanicError is a panic in a kernel, a fault of the backend, as an error of the run.
 type PanicError struct {

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/adjoint-go/adjoint/tensor"
@@ -14,7 +13,9 @@ import (
 //	IndexAxes[k]  start_k(i) + w[a], with w[a] = 0 where a is in Collapsed
 //	any other     w[a]
 //
-// start_k(i) is read from index operand k, an integer tensor that broadcasts to IndexShape, the shape of I.
+// start_k(i) is read from index operand k, an integer tensor that broadcasts to IndexShape, the shape of I; it
+// keeps its own shape, so that what broadcasts to nothing is there to be checked.
+//
 // The shape U of a gather's result and of a scatter's updates interleaves I and W: OffsetAxes (sorted) are
 // the axes of U that belong to W, in the order of x; the others are the axes of I in order.
 type Window struct {
@@ -39,6 +40,16 @@ const (
 	OOBSkip             // a gather reads 0 there, a scatter does not write
 )
 
+var oobNames = [...]string{"error", "clamp", "skip"}
+
+// String is error, clamp or skip.
+func (o OOB) String() string {
+	if o <= OOBSkip {
+		return oobNames[o]
+	}
+	return "unknown"
+}
+
 // Mode completes a Window.
 type Mode struct {
 	OOB        OOB
@@ -46,34 +57,15 @@ type Mode struct {
 	PerElement bool // Skip judges each element by its own place (StableHLO), not whole windows (JAX)
 }
 
-// Origin names an index operand as the user knows it: the number of the item in an index expression, and the
-// axis of the tensor that was indexed.
-type Origin struct{ Operand, Axis int }
-
-// IndexError is an index that is out of bounds: the first in row-major order of the positions, at equal
-// positions that of the lowest operand. It wraps tensor.ErrBounds.
-type IndexError struct {
-	Op       string
-	Operand  int   // the number of the index operand, or of the item in an index expression
-	Position []int // in the broadcast shape of the index operands
-	Index    int64 // as it was given; a uint64 above MaxInt64 shows as MaxInt64
-	Axis     int   // of the tensor indexed
-	Extent   int   // of that axis
-	Window   int   // elements taken from there
-}
-
-// Error names the index, where it stands, and what it exceeds.
-func (e *IndexError) Error() string {
-	window := ""
-	if e.Window != 1 {
-		window = fmt.Sprintf(" for a window of %d", e.Window)
+func (m Mode) check() error {
+	if m.OOB > OOBSkip {
+		return tensor.Errorf("", tensor.ErrUnsupported, "out-of-bounds mode %d is unknown", m.OOB)
 	}
-	return fmt.Sprintf("index %d at position %v of index operand %d is out of bounds for axis %d with extent %d%s",
-		e.Index, e.Position, e.Operand, e.Axis, e.Extent, window)
+	return nil
 }
 
-// Unwrap is tensor.ErrBounds.
-func (e *IndexError) Unwrap() error { return tensor.ErrBounds }
+// fallible reports whether a kernel can meet an index that is an error.
+func fallible(w Window, m Mode) bool { return m.OOB == OOBError && len(w.IndexAxes) > 0 }
 
 // Resolved is a Window checked against the shapes it addresses.
 type Resolved struct {
@@ -91,7 +83,10 @@ type Resolved struct {
 // clamp is set, tensor.ErrShape for a window that fits nowhere because its axis has extent 0.
 func (w Window) Resolve(x []int, idx []tensor.Spec, clamp bool) (Resolved, error) {
 	var r Resolved
-	if err := w.checkOperands(x, idx); err != nil {
+	if err := w.checkOperands(idx); err != nil {
+		return r, err
+	}
+	if err := w.checkLengths(x); err != nil {
 		return r, err
 	}
 	role, err := w.roles(x)
@@ -107,9 +102,10 @@ func (w Window) Resolve(x []int, idx []tensor.Spec, clamp bool) (Resolved, error
 		}
 	}
 	for j, a := range w.XBatch {
-		if b := w.IndexBatch[j]; b < 0 || b >= len(w.IndexShape) || w.IndexShape[b] != x[a] {
-			return r, tensor.Errorf("", tensor.ErrShape, "batch axis %d of operand shape %v is paired with axis %d of index shape %v",
-				a, x, b, w.IndexShape)
+		if b := w.IndexBatch[j]; w.IndexShape[b] != x[a] {
+			return r, tensor.Errorf("", tensor.ErrShape,
+				"batch axis %d of operand shape %v has extent %d, its partner, axis %d of index shape %v, has %d",
+				a, x, x[a], b, w.IndexShape, w.IndexShape[b])
 		}
 	}
 	return r, w.interleave(&r)
@@ -119,13 +115,15 @@ func (w Window) Resolve(x []int, idx []tensor.Spec, clamp bool) (Resolved, error
 func (w Window) interleave(r *Resolved) error {
 	n := len(w.IndexShape) + len(r.WindowX)
 	if len(w.OffsetAxes) != len(r.WindowX) {
-		return tensor.Errorf("", tensor.ErrAxis, "%d offset axes %v for %d window axes", len(w.OffsetAxes), w.OffsetAxes, len(r.WindowX))
+		return tensor.Errorf("", tensor.ErrAxis, "%d offset axes %v for %d window axes",
+			len(w.OffsetAxes), w.OffsetAxes, len(r.WindowX))
 	}
 	r.Shape, r.WindowOut = make([]int, n), w.OffsetAxes
 	isWindow := make([]bool, n)
 	for k, o := range w.OffsetAxes {
 		if o < 0 || o >= n || k > 0 && o <= w.OffsetAxes[k-1] {
-			return tensor.Errorf("", tensor.ErrAxis, "offset axes %v of rank %d, want them sorted and unique", w.OffsetAxes, n)
+			return tensor.Errorf("", tensor.ErrAxis, "offset axes %v of rank %d, want them sorted and unique",
+				w.OffsetAxes, n)
 		}
 		isWindow[o] = true
 		r.Shape[o] = w.SliceSizes[r.WindowX[k]]
@@ -139,27 +137,49 @@ func (w Window) interleave(r *Resolved) error {
 	return nil
 }
 
-func (w Window) checkOperands(x []int, idx []tensor.Spec) error {
+func (w Window) checkOperands(idx []tensor.Spec) error {
+	if _, err := tensor.CheckedSize(w.IndexShape); err != nil {
+		return err
+	}
 	if len(idx) != len(w.IndexAxes) {
-		return tensor.Errorf("", tensor.ErrShape, "%d index operands for %d indexed axes %v", len(idx), len(w.IndexAxes), w.IndexAxes)
+		return tensor.Errorf("", tensor.ErrShape, "%d index operands for %d indexed axes %v",
+			len(idx), len(w.IndexAxes), w.IndexAxes)
 	}
 	for k, s := range idx {
 		if !s.DType.IsInteger() {
-			return tensor.Errorf("", tensor.ErrDType, "index operand %d has dtype %s, want an integer", k, s.DType)
+			return tensor.Errorf("", tensor.ErrDType, "index operand %d has dtype %s, want an integer",
+				k, s.DType)
 		}
-		if got, err := tensor.BroadcastShapes(s.Shape, w.IndexShape); err != nil || !slices.Equal(got, w.IndexShape) {
-			return tensor.Errorf("", tensor.ErrShape, "index operand %d has shape %v, which does not broadcast to %v", k, s.Shape, w.IndexShape)
+		got, err := tensor.BroadcastShapes(s.Shape, w.IndexShape)
+		if err != nil || !slices.Equal(got, w.IndexShape) {
+			return tensor.Errorf("", tensor.ErrShape,
+				"index operand %d has shape %v, which does not broadcast to %v",
+				k, s.Shape, w.IndexShape)
 		}
 	}
+	return nil
+}
+
+func (w Window) checkLengths(x []int) error {
 	if len(w.SliceSizes) != len(x) {
-		return tensor.Errorf("", tensor.ErrShape, "%d slice sizes %v for operand shape %v", len(w.SliceSizes), w.SliceSizes, x)
+		return tensor.Errorf("", tensor.ErrShape, "%d slice sizes %v for operand shape %v",
+			len(w.SliceSizes), w.SliceSizes, x)
 	}
 	if len(w.XBatch) != len(w.IndexBatch) {
-		return tensor.Errorf("", tensor.ErrAxis, "batch axes %v of the operand are paired with %v of the indices", w.XBatch, w.IndexBatch)
+		return tensor.Errorf("", tensor.ErrAxis,
+			"batch axes %v of the operand are paired with %v of the indices",
+			w.XBatch, w.IndexBatch)
 	}
 	for j, b := range w.IndexBatch {
+		if b < 0 || b >= len(w.IndexShape) {
+			return tensor.Errorf("", tensor.ErrAxis,
+				"batch axis %d of the indices is outside of index shape %v",
+				b, w.IndexShape)
+		}
 		if slices.Contains(w.IndexBatch[:j], b) {
-			return tensor.Errorf("", tensor.ErrAxis, "axis %d is repeated in the batch axes %v of the indices", b, w.IndexBatch)
+			return tensor.Errorf("", tensor.ErrAxis,
+				"axis %d is repeated in the batch axes %v of the indices",
+				b, w.IndexBatch)
 		}
 	}
 	return nil
@@ -180,10 +200,12 @@ func (w Window) roles(x []int) ([]uint8, error) {
 	}{{"indexed", w.IndexAxes, isIndexed}, {"collapsed", w.Collapsed, isCollapsed}, {"batch", w.XBatch, isBatch}} {
 		for _, a := range group.axes {
 			if a < 0 || a >= len(x) {
-				return nil, tensor.Errorf("", tensor.ErrAxis, "%s axis %d is outside of rank %d", group.name, a, len(x))
+				return nil, tensor.Errorf("", tensor.ErrAxis, "%s axis %d is outside of rank %d",
+					group.name, a, len(x))
 			}
 			if role[a]&group.bit != 0 {
-				return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is repeated in the %s axes %v", a, group.name, group.axes)
+				return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is repeated in the %s axes %v",
+					a, group.name, group.axes)
 			}
 			role[a] |= group.bit
 		}
@@ -198,11 +220,13 @@ func (w Window) checkAxis(a, extent int, role uint8, clamp bool) error {
 	case role&isBatch != 0 && role != isBatch:
 		return tensor.Errorf("", tensor.ErrAxis, "axis %d is a batch axis and indexed or collapsed too", a)
 	case dropped && size != 1:
-		return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d, which is dropped, want 1", size, a)
-	case size < 0 || size > extent && !dropped:
+		return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d, which is dropped, want 1",
+			size, a)
+	case size < 0 || size > extent && (!dropped || role == isCollapsed): // a start can be out of bounds, 0 cannot
 		return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d with extent %d", size, a, extent)
 	case clamp && role&isIndexed != 0 && size > extent:
-		return tensor.Errorf("", tensor.ErrShape, "a window of %d clamps to no place on axis %d with extent %d", size, a, extent)
+		return tensor.Errorf("", tensor.ErrShape,
+			"a window of %d clamps to no place on axis %d with extent %d", size, a, extent)
 	}
 	return nil
 }
@@ -220,7 +244,8 @@ func (w Window) batchX(n int) Window {
 
 // batchIndex: the indices have it, x does not: one more index axis.
 func (w Window) batchIndex(n int) Window {
-	w.IndexBatch, w.OffsetAxes, w.IndexShape = shift(w.IndexBatch, 1), shift(w.OffsetAxes, 1), prepend(n, w.IndexShape)
+	w.IndexBatch, w.OffsetAxes = shift(w.IndexBatch, 1), shift(w.OffsetAxes, 1)
+	w.IndexShape = prepend(n, w.IndexShape)
 	return w
 }
 

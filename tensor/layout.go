@@ -128,11 +128,13 @@ func (l Layout) At(idx []int) int {
 // Errors: ErrRank for the wrong number of indices, ErrBounds for an index outside its extent.
 func (l Layout) Linear(idx ...int) (int, error) {
 	if len(idx) != len(l.Shape) {
-		return 0, Errorf("tensor.Linear", ErrRank, "%d indices %v for rank %d shape %v", len(idx), idx, l.Rank(), l.Shape)
+		return 0, Errorf("tensor.Linear", ErrRank, "%d indices %v for rank %d shape %v", len(idx), idx,
+			l.Rank(), l.Shape)
 	}
 	for a, i := range idx {
 		if i < 0 || i >= l.Shape[a] {
-			return 0, Errorf("tensor.Linear", ErrBounds, "index %d is out of bounds for axis %d with extent %d", i, a, l.Shape[a])
+			return 0, Errorf("tensor.Linear", ErrBounds,
+				"index %d is out of bounds for axis %d with extent %d", i, a, l.Shape[a])
 		}
 	}
 	if _, _, err := l.Span(); err != nil {

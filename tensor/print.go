@@ -227,7 +227,7 @@ func joinParts(parts [][3]string, width [3]int, total int, verb byte) []string {
 	out := make([]string, len(parts))
 	for i, p := range parts {
 		w := p[0]
-		if p[1] != "" || p[2] != "" || !strings.ContainsAny(w, "anif") {
+		if c := w[len(w)-1]; '0' <= c && c <= '9' { // finite
 			fraction := p[1]
 			if verb == 'e' { // zeros, since the exponent follows
 				fraction += strings.Repeat("0", width[1]-len(p[1]))

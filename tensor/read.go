@@ -109,9 +109,17 @@ type Write struct{ view View }
 // NewWrite proves the layout injective. Error: ErrNonInjective, with the layout.
 func NewWrite(v View) (Write, error) {
 	if !v.layout.Injective() {
-		return Write{}, Errorf("tensor.NewWrite", ErrNonInjective, "cannot write through %s: an element may be reached twice", v.layout)
+		return Write{}, Errorf("tensor.NewWrite", ErrNonInjective,
+			"cannot write through %s: an element may be reached twice", v.layout)
 	}
 	return Write{v}, nil
+}
+
+// On is the same dtype and layout, proven already, on another storage. It allocates nothing. Error: ErrBounds
+// where the storage is too small.
+func (w Write) On(s *Storage) (Write, error) {
+	v, err := w.view.On(s)
+	return Write{v}, err
 }
 
 // DType is the element type.

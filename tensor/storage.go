@@ -78,7 +78,8 @@ func NewStorage(size int) *Storage {
 // ForeignStorage describes memory owned by a backend: its family ("cuda"), the allocator's domain, a handle
 // that only the backend understands and that stays alive with the storage, and the bytes where host code can
 // read them (nil for device memory).
-func ForeignStorage(size int, p Placement, family string, domain AllocationDomain, handle any, host []byte) *Storage {
+func ForeignStorage(size int, p Placement, family string, domain AllocationDomain, handle any,
+	host []byte) *Storage {
 	if host != nil {
 		host = host[:size:size] // a backend that names fewer bytes has a bug: panic here, not in a kernel
 	}
@@ -109,8 +110,12 @@ func (s *Storage) Handle() any { return s.handle }
 
 // Bytes is the memory as host bytes. Error: ErrPlacement where host code cannot read it.
 func (s *Storage) Bytes() ([]byte, error) {
+	if s == nil {
+		return nil, Errorf("", ErrPlacement, "the zero value of a view or a read has no storage")
+	}
 	if s.host == nil && s.size > 0 {
-		return nil, Errorf("", ErrPlacement, "storage is in %s memory of backend %q; copy it to the host first",
+		return nil, Errorf("", ErrPlacement,
+			"storage is in %s memory of backend %q; copy it to the host first",
 			s.placement, s.family)
 	}
 	return s.host, nil

@@ -66,7 +66,8 @@ func wrap[T Element](data []T, shape []int, order func([]int) Layout) (*Tensor, 
 		return nil, err
 	}
 	if n != len(data) {
-		return nil, Errorf("tensor.FromSlice", ErrShape, "%d values for shape %v with %d elements", len(data), shape, n)
+		return nil, Errorf("tensor.FromSlice", ErrShape, "%d values for shape %v with %d elements",
+			len(data), shape, n)
 	}
 	return &Tensor{DTypeFor[T](), order(shape), borrow(data)}, nil
 }
@@ -98,7 +99,8 @@ func OnStorage(s *Storage, dt DType, l Layout) (*Tensor, error) {
 		return nil, err
 	}
 	if l.Offset != 0 || !l.IsRowMajor() && !l.IsColMajor() {
-		return nil, Errorf("tensor.OnStorage", ErrNotContiguous, "an owned tensor is compact at offset 0, not %s", l)
+		return nil, Errorf("tensor.OnStorage", ErrNotContiguous,
+			"an owned tensor is compact at offset 0, not %s", l)
 	}
 	return &Tensor{dt, compact(v.layout), s}, nil
 }
@@ -136,8 +138,13 @@ func (t *Tensor) Spec() Spec { return Spec{t.dtype, t.layout.Shape} }
 // View is a view of the whole tensor.
 func (t *Tensor) View() View { return View{t.dtype, t.layout, t.storage} }
 
-// Read borrows the tensor as a kernel's input.
-func (t *Tensor) Read() Read { return Read{t.View(), t} }
+// Read borrows the tensor as a kernel's input. That of a nil tensor has dtype Invalid.
+func (t *Tensor) Read() Read {
+	if t == nil {
+		return Read{}
+	}
+	return Read{t.View(), t}
+}
 
 // Write borrows the tensor as a kernel's output; an owned tensor is always injective.
 func (t *Tensor) Write() Write { return Write{t.View()} }
@@ -211,7 +218,8 @@ func NewView(s *Storage, dt DType, l Layout) (View, error) {
 	}
 	lo, hi, _ := l.Span()
 	if have := s.size / dt.Size(); lo < 0 || hi > have {
-		return View{}, Errorf("tensor.NewView", ErrBounds, "layout %s reaches elements %d to %d of a storage of %d",
+		return View{}, Errorf("tensor.NewView", ErrBounds,
+			"layout %s reaches elements %d to %d of a storage of %d",
 			l, lo, hi-1, have)
 	}
 	return View{dt, l, s}, nil
@@ -251,6 +259,20 @@ func (v View) Read() Read { return Read{v, nil} }
 // With is another layout on the same storage, checked as NewView does.
 func (v View) With(l Layout) (View, error) { return NewView(v.storage, v.dtype, l) }
 
+// On is the same dtype and layout on another storage. It allocates nothing. Error: ErrBounds where the
+// storage is too small.
+func (v View) On(s *Storage) (View, error) {
+	lo, hi, err := v.layout.Span()
+	if err == nil && (lo < 0 || hi*v.dtype.Size() > s.size) {
+		err = Errorf("tensor.View.On", ErrBounds, "layout %s reaches element %d of a storage of %d bytes",
+			v.layout, hi-1, s.size)
+	}
+	if err != nil {
+		return View{}, err
+	}
+	return View{v.dtype, v.layout, s}, nil
+}
+
 // Transpose, Slice, Reverse, Broadcast and Reshape are those of Layout, on the same storage.
 
 // Transpose permutes the axes. Errors: ErrAxis.
@@ -279,7 +301,8 @@ func (v View) Reshape(shape ...int) (View, error) {
 	}
 	l, ok := v.layout.Reshape(shape...)
 	if !ok {
-		return View{}, Errorf("tensor.Reshape", ErrNotContiguous, "%s becomes shape %v only by a copy", v.layout, shape)
+		return View{}, Errorf("tensor.Reshape", ErrNotContiguous, "%s becomes shape %v only by a copy",
+			v.layout, shape)
 	}
 	return View{v.dtype, l, v.storage}, nil
 }

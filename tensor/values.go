@@ -90,7 +90,8 @@ func FromFloat64s(dt DType, data []float64, shape ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if n != len(data) {
-		return nil, Errorf("tensor.FromFloat64s", ErrShape, "%d values for shape %v with %d elements", len(data), shape, n)
+		return nil, Errorf("tensor.FromFloat64s", ErrShape, "%d values for shape %v with %d elements",
+			len(data), shape, n)
 	}
 	t, err := New(dt, shape...)
 	if err != nil {
@@ -155,7 +156,8 @@ func putInts[T interface {
 	for i, f := range data {
 		whole := math.Trunc(f)
 		if !(whole >= lo && whole < hi) {
-			return Errorf("tensor.FromFloat64s", ErrOverflow, "value %v at position %d does not fit %s", f, i, dt)
+			return Errorf("tensor.FromFloat64s", ErrOverflow, "value %v at position %d does not fit %s",
+				f, i, dt)
 		}
 		out[i] = T(whole)
 	}

@@ -7,13 +7,15 @@ import "slices"
 // Errors: ErrAxis if perm is not a permutation of the axes.
 func (l Layout) Transpose(perm ...int) (Layout, error) {
 	if len(perm) != len(l.Shape) {
-		return l, Errorf("tensor.Transpose", ErrAxis, "permutation %v for rank %d shape %v", perm, l.Rank(), l.Shape)
+		return l, Errorf("tensor.Transpose", ErrAxis, "permutation %v for rank %d shape %v", perm,
+			l.Rank(), l.Shape)
 	}
 	seen := make([]bool, len(perm))
 	r := Layout{make([]int, len(perm)), make([]int, len(perm)), l.Offset}
 	for a, p := range perm {
 		if p < 0 || p >= len(perm) || seen[p] {
-			return l, Errorf("tensor.Transpose", ErrAxis, "%v is no permutation of the axes of %v", perm, l.Shape)
+			return l, Errorf("tensor.Transpose", ErrAxis, "%v is no permutation of the axes of %v", perm,
+				l.Shape)
 		}
 		seen[p] = true
 		r.Shape[a], r.Strides[a] = l.Shape[p], l.Strides[p]
@@ -65,7 +67,8 @@ func CheckSlice(shape, start, step, size []int) error {
 			}
 		}
 		if !ok {
-			return Errorf("tensor.Slice", ErrBounds, "slice start %d step %d size %d is outside of axis %d with extent %d",
+			return Errorf("tensor.Slice", ErrBounds,
+				"slice start %d step %d size %d is outside of axis %d with extent %d",
 				start[a], step[a], n, a, d)
 		}
 	}
@@ -80,7 +83,8 @@ func (l Layout) Reverse(axes ...int) (Layout, error) {
 	seen, empty := make([]bool, len(l.Shape)), l.Size() == 0
 	for _, a := range axes {
 		if a < 0 || a >= len(l.Shape) || seen[a] {
-			return l, Errorf("tensor.Reverse", ErrAxis, "axis %d of axes %v is repeated or outside of rank %d", a, axes, l.Rank())
+			return l, Errorf("tensor.Reverse", ErrAxis,
+				"axis %d of axes %v is repeated or outside of rank %d", a, axes, l.Rank())
 		}
 		seen[a] = true
 		if !empty { // the strides of an empty layout mean nothing: its offset must not leave the storage
@@ -109,7 +113,8 @@ func (l Layout) Broadcast(shape ...int) (Layout, error) {
 		case d == shape[lead+a]:
 			r.Strides[lead+a] = l.Strides[a]
 		case d != 1:
-			return l, Errorf("tensor.Broadcast", ErrShape, "shape %v does not broadcast to %v", l.Shape, shape)
+			return l, Errorf("tensor.Broadcast", ErrShape, "shape %v does not broadcast to %v", l.Shape,
+				shape)
 		}
 	}
 	return r, nil

@@ -18,21 +18,13 @@ func (p *scatterPair[T]) miss(at, step *slotOffsets, n int) {}
 
 type (
 	setRows[T tensor.Element] struct{ scatterPair[T] }
-	addRows[T number]         struct{ scatterPair[T] }
-	mulRows[T number]         struct{ scatterPair[T] }
-	maxRows[T realNumber]     struct{ scatterPair[T] }
-	minRows[T realNumber]     struct{ scatterPair[T] }
+	addRows[T summable]       struct{ scatterPair[T] }
+	mulRows[T summable]       struct{ scatterPair[T] }
+	maxRows[T number]         struct{ scatterPair[T] }
+	minRows[T number]         struct{ scatterPair[T] }
 	// mulRows128 multiplies complex numbers whose products must not be fused with the sum.
 	mulRows128 struct{ scatterPair[complex128] }
 )
-
-type realNumber interface {
-	indexInteger | float32 | float64
-}
-
-type number interface {
-	realNumber | complex64 | complex128
-}
 
 func (r *setRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
@@ -210,11 +202,11 @@ func newSet(size int, w *scatterSlots) func() scatterWork {
 	return newDirect(w, func() slotRows[complex128] { return new(setRows[complex128]) })
 }
 
-func newReal[T realNumber](c ops.Combine, w *scatterSlots) func() scatterWork {
+func newReal[T number](c ops.Combine, w *scatterSlots) func() scatterWork {
 	return newDirect(w, func() slotRows[T] { return realRows[T](c) })
 }
 
-func realRows[T realNumber](c ops.Combine) slotRows[T] {
+func realRows[T number](c ops.Combine) slotRows[T] {
 	switch c {
 	case ops.CombineAdd:
 		return new(addRows[T])

@@ -10,9 +10,9 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// blockSize is how many index values are widened and resolved at a time: they and the offsets that they
+// indexBlock is how many index values are widened and resolved at a time: they and the offsets that they
 // become stay in L1.
-const blockSize = 512
+const indexBlock = 512
 
 // indexOperand is one index operand and the axis of x that its values are starts on. A value v is start v,
 // or v + wrap where −wrap ≤ v < 0; it is in bounds from 0 to last.
@@ -30,13 +30,8 @@ type indexOperand struct {
 	stride         int // of x along the axis
 }
 
-// indexInteger is the element types of index operands.
-type indexInteger interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
-}
-
 // widenIndex reads integers as int64; a uint64 above MaxInt64 becomes MaxInt64, which is out of bounds too.
-func widenIndex[I indexInteger](dst []int64, s *tensor.Storage, at, step int) {
+func widenIndex[I integer](dst []int64, s *tensor.Storage, at, step int) {
 	src := tensor.Elements[I](s)
 	if step == 1 {
 		for j, v := range src[at : at+len(dst)] {
@@ -50,7 +45,7 @@ func widenIndex[I indexInteger](dst []int64, s *tensor.Storage, at, step int) {
 	}
 }
 
-func saturated[I indexInteger](v I) int64 {
+func saturated[I integer](v I) int64 {
 	w := int64(v)
 	if w < 0 && v > 0 {
 		return math.MaxInt64
@@ -120,8 +115,8 @@ func (c *indexCheck) chunk(lo, hi int) {
 	p := &c.plan.index[c.operand]
 	l := c.plan.lanes.get()
 	defer c.plan.lanes.put(l)
-	for ; lo < hi && int64(lo) < c.bad.Load(); lo += blockSize {
-		vals := l.vals[:min(blockSize, hi-lo)]
+	for ; lo < hi && int64(lo) < c.bad.Load(); lo += indexBlock {
+		vals := l.vals[:min(indexBlock, hi-lo)]
 		p.read(&l.index, &p.ownAt, c.index[c.operand], lo, vals)
 		if j := p.firstBad(vals); j < len(vals) {
 			lower(&c.bad, int64(lo+j))
@@ -182,7 +177,7 @@ func (r *windowRun) indexError(k, bad int, own bool) *ops.IndexError {
 		Index: val[0], Extent: p.extent, Window: p.window,
 	}
 	if r.plan.origin != nil {
-		e.Operand, e.Axis = r.plan.origin[k].Operand, r.plan.origin[k].Axis
+		r.plan.origin[k].Tell(e, r.plan.indexShape)
 	}
 	return e
 }

@@ -59,7 +59,7 @@ func (r *scanRows[T]) miss(at, step *slotOffsets, n int) {}
 
 type (
 	exchangeRows[T tensor.Element] struct{ scanRows[T] }
-	affineRows[T number]           struct{ scanRows[T] }
+	affineRows[T summable]         struct{ scanRows[T] }
 	affineBool                     struct{ scanRows[uint8] }      // h ← a and h, or b
 	affine128                      struct{ scanRows[complex128] } // with the products rounded
 )
@@ -205,6 +205,6 @@ func newAffine(dt tensor.DType, w *scatterSlots) func() scatterWork {
 	return newDirect(w, func() slotRows[complex128] { return new(affine128) })
 }
 
-func newAffineOf[T number](w *scatterSlots) func() scatterWork {
+func newAffineOf[T summable](w *scatterSlots) func() scatterWork {
 	return newDirect(w, func() slotRows[T] { return new(affineRows[T]) })
 }

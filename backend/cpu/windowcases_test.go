@@ -221,7 +221,7 @@ func TestWindowCases(t *testing.T) {
 				t.Fatalf("%s: %v", c.why, err)
 			}
 			for i := range c.want {
-				if !sameBits(got[i], c.want[i], false) {
+				if !sameElements(got[i], c.want[i], false) {
 					t.Errorf("%s: result %d is %v, want %v", c.why, i, got[i], c.want[i])
 				}
 			}

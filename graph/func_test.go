@@ -1,0 +1,85 @@
+package graph_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+func TestFunc(t *testing.T) {
+	spec := tensor.Spec{DType: tensor.Float64, Shape: []int{2}}
+	build := func(g *graph.Graph, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{add(mul(in[0], in[1]), g.Const(vec(1, 2))), in[1]}
+	}
+	f, err := graph.NewFunc("f", []tensor.Spec{spec, spec}, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := graph.Eager(&toyBackend{})
+	out := f.Apply(e, e.Const(vec(3, 4)), e.Const(vec(5, 6)))
+	if got := tensor.Must(tensor.Values[float64](tensor.Must(out[0].Value()))); !slices.Equal(got, []float64{16, 26}) {
+		t.Errorf("applied: got %v", got)
+	}
+	if out[1] == nil || len(f.Out()) != 2 || !f.Out()[1].Equal(spec) || len(f.In()) != 2 {
+		t.Error("an argument may be a result")
+	}
+	same, _ := graph.NewFunc("g", []tensor.Spec{spec, spec}, build)
+	if same.Key() != f.Key() {
+		t.Error("functions built alike have one key")
+	}
+	other, _ := graph.NewFunc("f", []tensor.Spec{spec, spec}, func(g *graph.Graph, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{add(mul(in[0], in[1]), g.Const(vec(1, 3))), in[1]}
+	})
+	if other.Key() == f.Key() {
+		t.Error("another constant is another function")
+	}
+	if n := f.Apply(e, e.Const(vec(1))); len(n) != 2 || !errors.Is(n[0].Err(), tensor.ErrShape) {
+		t.Errorf("the arguments are checked: %v", n[0].Err())
+	}
+	e.ClearErr()
+	if n := f.Apply(e, e.Const(vec(1)), e.Const(vec(1, 2))); !errors.Is(n[1].Err(), tensor.ErrShape) {
+		t.Errorf("so are their specs: %v", n[1].Err())
+	}
+	s := graph.NewStore(&toyBackend{}, 0)
+	v := newVar(s, "v", 1, 2)
+	_, err = graph.NewFunc("h", []tensor.Spec{spec}, func(g *graph.Graph, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{add(in[0], v.Read(g))}
+	})
+	if !errors.Is(err, tensor.ErrUnsupported) || !strings.Contains(err.Error(), "not closed") {
+		t.Errorf("a function is closed: %v", err)
+	}
+}
+
+func TestJit(t *testing.T) {
+	traces := 0
+	f := graph.Jit(&toyBackend{}, func(g *graph.Graph, in []*graph.Node) []*graph.Node {
+		traces++
+		return []*graph.Node{add(in[0], in[0])}
+	})
+	for i, in := range []*tensor.Tensor{vec(1, 2), vec(3, 4), vec(5)} {
+		outs, err := f.Call(ctx, in, vec(9)) // the second argument is not used
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := tensor.Must(tensor.Values[float64](in))
+		if got := tensor.Must(tensor.Values[float64](outs[0])); got[0] != 2*want[0] {
+			t.Errorf("call %d: got %v", i, got)
+		}
+	}
+	if traces != 2 {
+		t.Errorf("traced %d times for two specs", traces)
+	}
+	if _, err := f.Call(ctx, nil); !errors.Is(err, graph.ErrFeed) {
+		t.Errorf("a nil argument: %v", err)
+	}
+	bad := graph.Jit(&toyBackend{}, func(_ *graph.Graph, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{add(in[0], in[1])}
+	})
+	if _, err := bad.Call(ctx, vec(1), vec(1, 2)); !errors.Is(err, tensor.ErrShape) {
+		t.Errorf("the function's errors come back: %v", err)
+	}
+}

@@ -1,0 +1,104 @@
+package graph
+
+import (
+	"fmt"
+
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// module is a graph on its way to a program: the calls that the outputs need, in an order in which operands
+// come first, with what the passes found out about their nodes.
+type module struct {
+	backend Backend
+	calls   []*Call
+	outputs []*Node // results and effects, as the user gave them
+	same    map[*Node]*Node
+	folded  map[*Node]tensor.View
+	stats   Stats
+}
+
+// node follows the replacements that passes made.
+func (m *module) node(n *Node) *Node {
+	for {
+		r, ok := m.same[n]
+		if !ok {
+			return n
+		}
+		n = r
+	}
+}
+
+// known is the value of a node that is constant.
+func (m *module) known(n *Node) (tensor.View, bool) {
+	n = m.node(n)
+	if v, ok := m.folded[n]; ok {
+		return v, true
+	}
+	if c, ok := n.call.Op.(Constant); ok {
+		v, err := m.backend.Import(c.view.Read())
+		return v, err == nil
+	}
+	return tensor.View{}, false
+}
+
+func newModule(b Backend, outputs []*Node) (*module, error) {
+	if b == nil {
+		return nil, fmt.Errorf("graph.Compile: the backend is nil")
+	}
+	for i, n := range outputs {
+		if err := n.Err(); err != nil {
+			return nil, err
+		}
+		if g := n.graph; g.err != nil {
+			return nil, g.err
+		}
+		if n.graph != outputs[0].graph {
+			return nil, &Error{n.call.Pos(), "graph.Compile", fmt.Errorf("output %d belongs to another graph", i)}
+		}
+	}
+	m := &module{backend: b, outputs: outputs, same: map[*Node]*Node{}, folded: map[*Node]tensor.View{}}
+	m.reach()
+	return m, nil
+}
+
+// reach is dead code elimination: it keeps the calls that the outputs need.
+func (m *module) reach() {
+	m.calls = topo(m.outputs, m.node, func(n *Node) bool { _, ok := m.folded[n]; return ok })
+}
+
+// Topo is the calls that outs need, operands first; calls with equal claims come in the order they were
+// built.
+func Topo(outs []*Node) []*Call {
+	return topo(outs, func(n *Node) *Node { return n }, func(*Node) bool { return false })
+}
+
+// topo walks with an explicit stack: graphs of unrolled loops are deeper than a goroutine should recurse.
+func topo(outs []*Node, follow func(*Node) *Node, stop func(*Node) bool) []*Call {
+	type frame struct {
+		c    *Call
+		next int
+	}
+	var order []*Call
+	seen := map[*Call]bool{}
+	var stack []frame
+	push := func(n *Node) {
+		if n = follow(n); !stop(n) && !seen[n.call] {
+			seen[n.call] = true
+			stack = append(stack, frame{n.call, 0})
+		}
+	}
+	for _, n := range outs {
+		push(n)
+		for len(stack) > 0 {
+			f := &stack[len(stack)-1]
+			if f.next < len(f.c.In) {
+				f.next++
+				push(f.c.In[f.next-1])
+				continue
+			}
+			order = append(order, f.c)
+			stack = stack[:len(stack)-1]
+		}
+	}
+	return order
+}

@@ -1,0 +1,114 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String is the graph as a program, one call a line, in the order they were built. Only graphs for compiling
+// keep their calls.
+func (g *Graph) String() string { return text(g.all) }
+
+// Dot is the graph in Graphviz's language: an edge a value, labelled with its spec.
+func (g *Graph) Dot() string {
+	var b strings.Builder
+	b.WriteString("digraph adjoint {\n\tnode [shape=box, fontname=monospace]\n")
+	for _, c := range g.all {
+		fmt.Fprintf(&b, "\tc%d [label=%q, tooltip=%q]\n", c.id, label(c), c.Pos())
+		for i, x := range c.In {
+			fmt.Fprintf(&b, "\tc%d -> c%d [label=%q, headlabel=\"%d\"]\n", x.call.id, c.id, x.spec, i)
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func text(calls []*Call) string {
+	var b strings.Builder
+	for _, c := range calls {
+		for i, n := range c.Out {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "%s %s", valueName(n), n.spec)
+		}
+		fmt.Fprintf(&b, " = %s(", label(c))
+		for i, x := range c.In {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(valueName(x))
+		}
+		fmt.Fprintf(&b, ") // %s\n", c.Pos())
+	}
+	return b.String()
+}
+
+func valueName(n *Node) string {
+	if len(n.call.Out) > 1 {
+		return fmt.Sprintf("%%%d.%d", n.call.id, n.index)
+	}
+	return fmt.Sprintf("%%%d", n.call.id)
+}
+
+// label is the op with its attributes, a leaf with its name, a small constant with its value.
+func label(c *Call) string {
+	switch op := c.Op.(type) {
+	case InputLeaf:
+		return fmt.Sprintf("Input %q", op.Label)
+	case VariableLeaf:
+		return fmt.Sprintf("Variable %q", op.Var.name)
+	case AssignOp:
+		return fmt.Sprintf("Assign %q", op.Var.name)
+	case Constant:
+		if op.view.Size() <= 8 {
+			return "Constant " + strings.ReplaceAll(op.view.String(), "\n", "")
+		}
+		return "Constant"
+	}
+	name := c.Op.Name()
+	if key := c.Op.Key(); key != "" && key != "{}" {
+		name += " " + key
+	}
+	return name
+}
+
+// String is the program's schedule, one kernel a line, with the slots it reads and writes.
+func (p *Program) String() string {
+	var b strings.Builder
+	for t, st := range p.steps {
+		if t == p.commitAt {
+			b.WriteString("-- commit\n")
+		}
+		for i, pl := range st.out {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(p.slotName(pl.slot))
+		}
+		fmt.Fprintf(&b, " = %s(", st.op.Name())
+		for i, pl := range st.in {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "%s %v%v+%d", p.slotName(pl.slot), pl.layout.Shape, pl.layout.Strides, pl.layout.Offset)
+		}
+		fmt.Fprintf(&b, ") // %s\n", st.pos)
+	}
+	return b.String()
+}
+
+func (p *Program) slotName(k int) string {
+	switch sl := p.slots[k]; {
+	case sl.kind == constant:
+		return fmt.Sprintf("constant%d", k)
+	case sl.kind == input:
+		return fmt.Sprintf("input(%s)", sl.name)
+	case sl.v != nil:
+		return fmt.Sprintf("variable(%s)", sl.v.name)
+	case sl.kind == output:
+		return fmt.Sprintf("output%d", sl.output)
+	default:
+		return fmt.Sprintf("buffer%d", sl.buffer)
+	}
+}

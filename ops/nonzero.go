@@ -1,0 +1,115 @@
+package ops
+
+import (
+	"errors"
+
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/index"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// Nonzero is the places where a mask of rank k holds true, in row-major order: k nodes of int64, node a
+// holding the positions along axis a; for rank 0 one node of zeros. Their extent depends on the elements, so
+// these must be known when the graph is built: a constant, or any node of an eager graph.
+//
+// Errors (sticky): tensor.ErrDType for what is not bool, tensor.ErrDataDependent for a mask known only at run
+// time; NonzeroSized takes it.
+func Nonzero(mask *Node) []*Node {
+	const name = "ops.Nonzero"
+	if bad := graph.Invalid(name, mask); bad != nil {
+		return repeat(bad, 1)
+	}
+	at, err := nonzeroSources(mask.Graph())(mask)
+	if err != nil {
+		return repeat(graph.Fail(name, err, mask), max(mask.Rank(), 1))
+	}
+	out := make([]*Node, len(at))
+	for a, s := range at {
+		out[a] = sourceNode(name, mask.Graph(), s)
+	}
+	return out
+}
+
+// nonzeroSources resolves the masks of index expressions in g whose elements are known.
+func nonzeroSources(g *graph.Graph) func(index.Source) ([]index.Source, error) {
+	return func(mask index.Source) ([]index.Source, error) {
+		var r tensor.Read
+		switch m := mask.(type) {
+		case *Node:
+			v, err := m.Value()
+			if err != nil {
+				return nil, tensor.Errorf("", tensor.ErrDataDependent,
+					"the elements of mask %s are known only at run time, "+
+						"so the result has no fixed shape; use Where, SetIndex with a scalar, or NonzeroSized", m.Spec())
+			}
+			r = v.Read()
+		case graph.Readable:
+			r = m.Read()
+		default:
+			return nil, tensor.Errorf("", tensor.ErrUnsupported,
+				"mask of type %T, want a node, a tensor or a view", mask)
+		}
+		at, err := index.Nonzero(r)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]index.Source, len(at))
+		for a, t := range at {
+			out[a] = t
+		}
+		return out, nil
+	}
+}
+
+// NonzeroSized is Nonzero with an extent that is known beforehand: the first size places, and fill where there
+// are fewer. A fill that is no index makes the padding show as an error where it is used by mistake; one that
+// is dropped or filled makes it harmless.
+//
+// Errors (sticky): tensor.ErrDType for what is not bool, tensor.ErrShape for a negative size.
+func NonzeroSized(mask *Node, size, padding int) []*Node {
+	const name = "ops.NonzeroSized"
+	if bad := graph.Invalid(name, mask); bad != nil {
+		return repeat(bad, 1)
+	}
+	shape := mask.Shape()
+	if len(shape) == 0 {
+		shape = []int{1}
+	}
+	err := error(nil)
+	switch {
+	case mask.DType() != tensor.Bool:
+		err = tensor.Errorf("", tensor.ErrDType, "mask has dtype %s, want bool", mask.DType())
+	case size < 0:
+		err = tensor.Errorf("", tensor.ErrShape, "size %d is negative", size)
+	}
+	if err != nil {
+		return repeat(graph.Fail(name, err, mask), len(shape))
+	}
+	flat := firstTrue(Reshape(mask, mask.Size()), size)
+	out, stride := make([]*Node, len(shape)), 1
+	for a := len(shape) - 1; a >= 0; a-- {
+		out[a] = Where(Less(flat, 0), padding, Mod(Div(flat, stride), shape[a]))
+		stride *= max(shape[a], 1)
+	}
+	return out
+}
+
+// firstTrue is the first size positions at which a mask of rank 1 is true, then −1. Where the mask is true it
+// counts the true elements before: a running sum onto one place, whose steps a scan shows.
+func firstTrue(mask *Node, size int) *Node {
+	g, n := mask.Graph(), mask.Size()
+	all := places{window: Window{IndexShape: []int{n}}}
+	ones := BroadcastTo(g.Literal(tensor.Int64, 1), n)
+	_, before := all.scan(false, g.Literal(tensor.Int64, 0), ones, Cast(mask, tensor.Int64))
+	at := places{
+		window: Window{IndexAxes: []int{0}, SliceSizes: []int{1}, Collapsed: []int{0}, IndexShape: []int{n}},
+		mode:   Mode{OOB: OOBSkip}, idx: []*Node{Where(mask, before, size)},
+	}
+	positions := Iota(g, tensor.Int64, 0, n)
+	return at.scatter(CombineSet, BroadcastTo(g.Literal(tensor.Int64, -1), size), positions)
+}
+
+// isUnknown reports whether an expression failed for a mask whose elements cannot be looked at.
+func isUnknown(err error) bool {
+	return errors.Is(err, tensor.ErrDataDependent) || errors.Is(err, tensor.ErrPlacement)
+}
