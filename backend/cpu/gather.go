@@ -98,8 +98,8 @@ func (r *gatherRun) chunk(lo, hi int) {
 		do.pos, do.win = bounds{0, p.positions}, bounds{lo, hi}
 	}
 	l := p.lanes.get()
-	for end := do.pos.hi; do.pos.lo < end; do.pos.lo += blockSize {
-		at := l.at[:min(blockSize, end-do.pos.lo)]
+	for end := do.pos.hi; do.pos.lo < end; do.pos.lo += indexBlock {
+		at := l.at[:min(indexBlock, end-do.pos.lo)]
 		r.resolve(l, do.pos.lo, at)
 		p.apply(l, r.move, at, &do)
 	}

@@ -169,8 +169,8 @@ type scatterResolve scatterRun
 
 func (r *scatterResolve) chunk(lo, hi int) {
 	l := r.plan.lanes.get()
-	for ; lo < hi; lo += blockSize {
-		r.resolve(l, lo, r.at[lo:min(lo+blockSize, hi)])
+	for ; lo < hi; lo += indexBlock {
+		r.resolve(l, lo, r.at[lo:min(lo+indexBlock, hi)])
 	}
 	r.plan.lanes.put(l)
 }

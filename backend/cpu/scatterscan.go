@@ -139,7 +139,7 @@ func (r *affine128) one(i, j, p, q int) {
 	if r.before != nil {
 		r.before[q] = h
 	}
-	r.y[i] = times128(r.a[p], h) + r.b[j]
+	r.y[i] = product(r.a[p], h) + r.b[j]
 }
 
 func (r *affine128) row(at, step *slotOffsets, n int) {

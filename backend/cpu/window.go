@@ -44,10 +44,10 @@ type windowLane struct {
 }
 
 func newWindowLane() *windowLane {
-	ints := func() []int { return make([]int, blockSize) }
+	ints := func() []int { return make([]int, indexBlock) }
 	return &windowLane{
 		at: ints(), kept: ints(), from: ints(),
-		vals: make([]int64, blockSize), shift: make([]int64, blockSize),
+		vals: make([]int64, indexBlock), shift: make([]int64, indexBlock),
 	}
 }
 
@@ -234,7 +234,7 @@ func (r *windowRun) bind(idx []tensor.Read) {
 func (r *windowRun) release() { clear(r.index) }
 
 // resolve turns the positions from pos on into offsets of x, skipped where mode Skip says so. It takes
-// blockSize of them at most.
+// indexBlock of them at most.
 func (r *windowRun) resolve(l *windowLane, pos int, at []int) {
 	p := r.plan
 	var o [1]int

@@ -22,7 +22,7 @@ type windowPart struct {
 type bounds struct{ lo, hi int }
 
 // everyPosition is the numbers of the positions of a block of which none is left out.
-var everyPosition = func() (from [blockSize]int) {
+var everyPosition = func() (from [indexBlock]int) {
 	for j := range from {
 		from[j] = j
 	}
@@ -36,7 +36,7 @@ func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *window
 		return
 	}
 	for l.pos.seek(&p.pos, do.pos.lo); len(at) > 0; {
-		n := l.pos.next(&p.pos, min(blockSize, len(at)), l.off[1:])
+		n := l.pos.next(&p.pos, min(indexBlock, len(at)), l.off[1:])
 		block, from := at[:n], everyPosition[:n]
 		if do.filter {
 			block, from = l.filter(block, do.starts)
