@@ -36,9 +36,7 @@ func prodOf[A ordered](anyOrder bool) *fold[A] {
 	return &fold[A]{1, anyOrder, mul[A], prodBlock[A], prodRow[A], prodRows[A]}
 }
 
-func complexProd() *fold[complex128] {
-	return &fold[complex128]{1, false, mulComplex, prodComplexBlock, prodComplexRow, prodComplexRows}
-}
+var complexProd = &fold[complex128]{1, false, mulComplex, prodComplexBlock, prodComplexRow, prodComplexRows}
 
 // maxOf and minOf are Max and Min with the given identity; integers have no NaN and only one zero, so their
 // blocks are plain loops.
@@ -57,7 +55,8 @@ func minPair[A ordered](a, b A) A { return min(a, b) }
 
 // mulComplex is (a + bi)(c + di) with each product rounded by itself; the language may fuse them in a*b.
 func mulComplex(a, b complex128) complex128 {
-	return complex(float64(real(a)*real(b))-float64(imag(a)*imag(b)), float64(real(a)*imag(b))+float64(imag(a)*real(b)))
+	re := float64(real(a)*real(b)) - float64(imag(a)*imag(b))
+	return complex(re, float64(real(a)*imag(b))+float64(imag(a)*real(b)))
 }
 
 func sumBlock[A numbers](x []A) A {
