@@ -109,10 +109,10 @@ func OneHot(idx *Node, depth int, dt tensor.DType) *Node {
 	return Cast(Equal(at, Iota(idx.Graph(), tensor.Int64, 0, depth)), dt)
 }
 
-// Eye is a matrix with ones on its main diagonal, else zeros.
-func Eye(g *graph.Graph, dt tensor.DType, rows, cols int) *Node {
+// Eye is the n×n matrix with ones on its diagonal, else zeros.
+func Eye(g *graph.Graph, dt tensor.DType, n int) *Node {
 	if bad := noGraph("ops.Eye", g); bad != nil {
 		return bad
 	}
-	return Cast(Equal(Iota(g, tensor.Int64, 0, rows, 1), Iota(g, tensor.Int64, 1, 1, cols)), dt)
+	return Cast(Equal(Iota(g, tensor.Int64, 0, n, 1), Iota(g, tensor.Int64, 1, 1, n)), dt)
 }

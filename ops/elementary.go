@@ -54,9 +54,11 @@ func classify(fn UnaryFn, x *Node, exact bool) *Node {
 	return unary(fn, x)
 }
 
+func isComplex(x *Node) bool { return x.Valid() && x.DType().IsComplex() }
+
 // Conj is the complex conjugate; anything real stays as it is. The cotangent is conjugated too.
 func Conj(x *Node) *Node {
-	if x.Valid() && !x.DType().IsComplex() {
+	if x.Valid() && !isComplex(x) {
 		return x
 	}
 	return unary(UnaryConj, x)
@@ -65,7 +67,7 @@ func Conj(x *Node) *Node {
 // Real is the real part of a complex; anything real stays as it is. The cotangent becomes the real part of
 // the operand's.
 func Real(x *Node) *Node {
-	if x.Valid() && !x.DType().IsComplex() {
+	if x.Valid() && !isComplex(x) {
 		return x
 	}
 	return unary(UnaryReal, x)
@@ -74,7 +76,7 @@ func Real(x *Node) *Node {
 // Imag is the imaginary part of a complex, 0 of anything real. The cotangent becomes the imaginary part of
 // the operand's.
 func Imag(x *Node) *Node {
-	if x.Valid() && !x.DType().IsComplex() {
+	if x.Valid() && !isComplex(x) {
 		return ZerosLike(x)
 	}
 	return unary(UnaryImag, x)

@@ -1,5 +1,7 @@
 package ops
 
+import "math"
+
 // The builders of one operand. Where the cotangent is 0, a derivative that is infinite or NaN counts as 0.
 // Complex derivatives follow ⟨u, v⟩ = Re Σ conj(u)·v: the cotangent is multiplied by conj(f′). Errors
 // (sticky): tensor.ErrDType for a dtype that the function does not take (cast first), tensor.ErrUnsupported
@@ -9,7 +11,12 @@ package ops
 func Exp(x *Node) *Node { return unary(UnaryExp, x) }
 
 // Exp2 is 2^x of floats and complexes. The derivative is 2^x·log 2.
-func Exp2(x *Node) *Node { return unary(UnaryExp2, x) }
+func Exp2(x *Node) *Node {
+	if isComplex(x) {
+		return Exp(Mul(x, math.Ln2))
+	}
+	return unary(UnaryExp2, x)
+}
 
 // Expm1 is e^x − 1 of floats and complexes, accurate near 0. The derivative is e^x.
 func Expm1(x *Node) *Node { return unary(UnaryExpm1, x) }
@@ -19,10 +26,20 @@ func Expm1(x *Node) *Node { return unary(UnaryExpm1, x) }
 func Log(x *Node) *Node { return unary(UnaryLog, x) }
 
 // Log2 is log x / log 2 of floats and complexes. The derivative is 1/(x·log 2).
-func Log2(x *Node) *Node { return unary(UnaryLog2, x) }
+func Log2(x *Node) *Node {
+	if isComplex(x) {
+		return Div(Log(x), math.Ln2)
+	}
+	return unary(UnaryLog2, x)
+}
 
 // Log10 is log x / log 10 of floats and complexes. The derivative is 1/(x·log 10).
-func Log10(x *Node) *Node { return unary(UnaryLog10, x) }
+func Log10(x *Node) *Node {
+	if isComplex(x) {
+		return Div(Log(x), math.Ln10)
+	}
+	return unary(UnaryLog10, x)
+}
 
 // Log1p is log(1 + x) of floats and complexes, accurate near 0. The derivative is 1/(1 + x).
 func Log1p(x *Node) *Node { return unary(UnaryLog1p, x) }

@@ -1,7 +1,7 @@
 package ops
 
-// Angles are in radians. These builders take floats and complexes, with the errors of Exp; a float outside
-// of a function's domain gives NaN.
+// Angles are in radians. The functions take floats and complexes, their inverses floats; the errors are those
+// of Exp. A float outside of a function's domain gives NaN.
 
 // Sin is sin x. The derivative is cos x.
 func Sin(x *Node) *Node { return unary(UnarySin, x) }

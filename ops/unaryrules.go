@@ -9,11 +9,10 @@ import (
 func (o UnaryOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 	return pull(c, ct, need, func(int) *Node {
 		x, y, g := c.In[0], c.Out[0], ct[0]
-		isComplex := x.DType().IsComplex()
 		switch {
-		case o.Fn == UnaryAbs && isComplex:
+		case o.Fn == UnaryAbs && isComplex(x):
 			return scale(Sign(x), g)
-		case o.Fn == UnarySign && isComplex:
+		case o.Fn == UnarySign && isComplex(x):
 			return turn(x, y, g)
 		case o.Fn == UnaryConj:
 			return Conj(g)
@@ -36,11 +35,10 @@ func (o UnaryOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 func (o UnaryOp) JVP(c *Call, tan []*Node) []*Node {
 	return push(tan, func(_ int, t *Node) *Node {
 		x, y := c.In[0], c.Out[0]
-		isComplex := x.DType().IsComplex()
 		switch {
-		case o.Fn == UnaryAbs && isComplex:
+		case o.Fn == UnaryAbs && isComplex(x):
 			return inner(Sign(x), t)
-		case o.Fn == UnarySign && isComplex:
+		case o.Fn == UnarySign && isComplex(x):
 			return turn(x, y, t)
 		case o.Fn == UnaryConj:
 			return Conj(t)
@@ -73,8 +71,8 @@ func turn(z, s, t *Node) *Node {
 	return Complex(times(Real(across), inverse), times(Imag(across), inverse))
 }
 
-// slope is f′(x), given y = f(x) too; nil where there is no gradient. All of these are complex derivatives
-// where the operand is complex; products of roots are kept apart where one root has other branches.
+// slope is f′(x), given y = f(x) too; nil where there is no gradient. Where the operand is complex it is the
+// complex derivative.
 func (o UnaryOp) slope(x, y *Node) *Node {
 	switch o.Fn {
 	case UnaryAbs:
