@@ -1,0 +1,82 @@
+package cpu
+
+import "github.com/adjoint-go/adjoint/tensor"
+
+// walk is the place of a plane in an operand: that of its first element, and the steps to the next row and
+// column.
+type walk struct{ at, row, col int }
+
+// mover copies a plane of height × width elements.
+type mover func(dst *tensor.Storage, d walk, src *tensor.Storage, s walk, height, width int)
+
+// moverOf chooses by width: movement never looks at what it moves. Sixteen bytes move as two floats, whose
+// loads and stores keep all bits.
+func moverOf(size int) mover {
+	switch size {
+	case 1:
+		return movePlane[uint8]
+	case 2:
+		return movePlane[uint16]
+	case 4:
+		return movePlane[uint32]
+	case 8:
+		return movePlane[uint64]
+	}
+	return movePlane[complex128]
+}
+
+// shortLine is the number of elements below which a line is not worth a call of its own.
+const shortLine = 8
+
+// movePlane is bound by the cache lines it touches: the inner loop runs along whichever axis is dense in the
+// source, since the other side of a move is a tile in the first-level cache or has its dense axis as columns.
+func movePlane[W tensor.Element](dst *tensor.Storage, d walk, src *tensor.Storage, s walk, height, width int) {
+	dense := s.row != 0 && magnitude(s.row) < magnitude(s.col) && height >= shortLine
+	if dense || width < shortLine && width < height {
+		height, width = width, height
+		d.row, d.col = d.col, d.row
+		s.row, s.col = s.col, s.row
+	}
+	to, from := tensor.Elements[W](dst), tensor.Elements[W](src)
+	for range height {
+		moveLine(to, d.at, d.col, from, s.at, s.col, width)
+		d.at += d.row
+		s.at += s.row
+	}
+}
+
+// moveLine is one line of movePlane.
+func moveLine[W tensor.Element](to []W, d, dstep int, from []W, s, sstep, n int) {
+	switch {
+	case dstep == 1 && sstep == 1:
+		copy(to[d:d+n], from[s:s+n])
+	case dstep == 1 && sstep == 0:
+		fill(to[d:d+n], from[s])
+	case dstep == 1:
+		for i := range to[d : d+n] {
+			to[d+i] = from[s]
+			s += sstep
+		}
+	case sstep == 1:
+		for _, v := range from[s : s+n] {
+			to[d] = v
+			d += dstep
+		}
+	default:
+		for range n {
+			to[d] = from[s]
+			d += dstep
+			s += sstep
+		}
+	}
+}
+
+// fill sets every element to v. It doubles what it has filled, which the runtime copies 32 bytes at a time.
+func fill[W any](to []W, v W) {
+	for i := range to[:min(len(to), shortLine)] {
+		to[i] = v
+	}
+	for k := shortLine; k < len(to); k *= 2 {
+		copy(to[k:], to[:k])
+	}
+}

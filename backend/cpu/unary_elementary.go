@@ -1,0 +1,131 @@
+package cpu
+
+import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/fmath"
+	"github.com/adjoint-go/adjoint/ops"
+)
+
+// elementary32 is the loop of an elementary function on float32, nil for another function.
+func elementary32(fn ops.UnaryFn) func(out, x []float32) {
+	switch fn {
+	case ops.UnaryExp:
+		return expTile32
+	case ops.UnaryLog:
+		return logTile32
+	case ops.UnaryTanh:
+		return tanhTile32
+	case ops.UnarySigmoid:
+		return sigmoidTile32
+	}
+	return each(rare32[fn])
+}
+
+// elementary64 is elementary32 on float64.
+func elementary64(fn ops.UnaryFn) func(out, x []float64) {
+	switch fn {
+	case ops.UnaryExp:
+		return expTile64
+	case ops.UnaryLog:
+		return logTile64
+	case ops.UnaryTanh:
+		return tanhTile64
+	case ops.UnarySigmoid:
+		return sigmoidTile64
+	}
+	return each(rare64[fn])
+}
+
+// each calls f for every element: for functions that take 10 ns and more, next to which the call is small.
+func each[T float](f func(T) T) func(out, x []T) {
+	if f == nil {
+		return nil
+	}
+	return func(out, x []T) {
+		x = x[:len(out)]
+		for i := range out {
+			out[i] = f(x[i])
+		}
+	}
+}
+
+var rare32 = map[ops.UnaryFn]func(float32) float32{
+	ops.UnaryExp2: fmath.Exp232, ops.UnaryExpm1: fmath.Expm132,
+	ops.UnaryLog2: fmath.Log232, ops.UnaryLog10: fmath.Log1032, ops.UnaryLog1p: fmath.Log1p32,
+	ops.UnaryCbrt: fmath.Cbrt32,
+	ops.UnarySin:  fmath.Sin32, ops.UnaryCos: fmath.Cos32, ops.UnaryTan: fmath.Tan32,
+	ops.UnaryAsin: fmath.Asin32, ops.UnaryAcos: fmath.Acos32, ops.UnaryAtan: fmath.Atan32,
+	ops.UnarySinh: fmath.Sinh32, ops.UnaryCosh: fmath.Cosh32,
+	ops.UnaryAsinh: fmath.Asinh32, ops.UnaryAcosh: fmath.Acosh32, ops.UnaryAtanh: fmath.Atanh32,
+	ops.UnarySoftplus: fmath.Softplus32,
+	ops.UnaryErf:      fmath.Erf32, ops.UnaryErfc: fmath.Erfc32, ops.UnaryErfinv: fmath.Erfinv32,
+}
+
+var rare64 = map[ops.UnaryFn]func(float64) float64{
+	ops.UnaryExp2: fmath.Exp2, ops.UnaryExpm1: fmath.Expm1,
+	ops.UnaryLog2: fmath.Log2, ops.UnaryLog10: fmath.Log10, ops.UnaryLog1p: fmath.Log1p,
+	ops.UnaryCbrt: fmath.Cbrt,
+	ops.UnarySin:  fmath.Sin, ops.UnaryCos: fmath.Cos, ops.UnaryTan: fmath.Tan,
+	ops.UnaryAsin: fmath.Asin, ops.UnaryAcos: fmath.Acos, ops.UnaryAtan: fmath.Atan,
+	ops.UnarySinh: fmath.Sinh, ops.UnaryCosh: fmath.Cosh,
+	ops.UnaryAsinh: fmath.Asinh, ops.UnaryAcosh: fmath.Acosh, ops.UnaryAtanh: fmath.Atanh,
+	ops.UnarySoftplus: fmath.Softplus,
+	ops.UnaryErf:      fmath.Erf, ops.UnaryErfc: fmath.Erfc, ops.UnaryErfinv: fmath.Erfinv,
+}
+
+// The functions that training is made of call their body directly.
+
+func expTile32(out, x []float32) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = fmath.Exp32(x[i])
+	}
+}
+
+func logTile32(out, x []float32) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = fmath.Log32(x[i])
+	}
+}
+
+func tanhTile32(out, x []float32) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = fmath.Tanh32(x[i])
+	}
+}
+
+func sigmoidTile32(out, x []float32) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = fmath.Sigmoid32(x[i])
+	}
+}
+
+func expTile64(out, x []float64) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = fmath.Exp(x[i])
+	}
+}
+
+func logTile64(out, x []float64) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = fmath.Log(x[i])
+	}
+}
+
+func tanhTile64(out, x []float64) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = fmath.Tanh(x[i])
+	}
+}
+
+func sigmoidTile64(out, x []float64) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = fmath.Sigmoid(x[i])
+	}
+}
