@@ -2,19 +2,39 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // compile chooses the kernel: one line an op.
 func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
 	switch op := op.(type) {
-	default:
-		_ = op
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "cpu has no kernel for %s", op.Name())
+	case graph.Copy:
+		return compileCopy(out[0], in[0])
+	case ops.UnaryOp:
+		return compileUnary(op, out[0], in[0])
+	case ops.BinaryOp:
+		return compileBinary(op, out[0], in)
+	case ops.CompareOp:
+		return compileCompare(op, out[0], in)
+	case ops.SelectOp:
+		return compileSelect(op, out[0], in)
+	case ops.CastOp:
+		return compileCast(op, out[0], in[0])
+	case ops.IotaOp:
+		return compileIota(op, out[0])
+	case ops.RandomBitsOp:
+		return compileRandomBits(op, out[0], in[0])
+	case ops.PutSliceOp:
+		return compilePutSlice(op, out[0], in)
+	case ops.ConcatOp:
+		return compileConcat(op, out[0], in)
+	case ops.GatherOp:
+		return compileGather(op, out, in)
+	case ops.ScatterOp:
+		return compileScatter(op, out, in)
+	case ops.ScatterScanOp:
+		return compileScatterScan(op, out, in, used)
 	}
-}
-
-// noKernel is the error for a dtype that an op does not take.
-func noKernel(op graph.Op, dt tensor.DType) error {
-	return tensor.Errorf("", tensor.ErrUnsupported, "%s does not take %s", op.Name(), dt)
+	return nil, tensor.Errorf("", tensor.ErrUnsupported, "cpu has no kernel for %s", op.Name())
 }

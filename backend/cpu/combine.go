@@ -1,0 +1,248 @@
+package cpu
+
+import (
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// The rows of a scatter: operand 0 is y, operand 1 the updates u. They are bound by memory where windows are
+// rows, by the latency of y where they are single elements.
+
+// scatterPair is y and u of a run, and what does not depend on the combination.
+type scatterPair[T tensor.Element] struct{ y, u []T }
+
+func (p *scatterPair[T]) bind(s *[slots][]T) { p.y, p.u = s[0], s[1] }
+
+// miss drops what is out of bounds.
+func (p *scatterPair[T]) miss(at, step *slotOffsets, n int) {}
+
+type (
+	setRows[T tensor.Element] struct{ scatterPair[T] }
+	addRows[T summable]       struct{ scatterPair[T] }
+	mulRows[T summable]       struct{ scatterPair[T] }
+	maxRows[T number]         struct{ scatterPair[T] }
+	minRows[T number]         struct{ scatterPair[T] }
+	// mulRows128 multiplies complex numbers whose products must not be fused with the sum.
+	mulRows128 struct{ scatterPair[complex128] }
+)
+
+func (r *setRows[T]) row(at, step *slotOffsets, n int) {
+	y, u, i, j := r.y, r.u, at[0], at[1]
+	if step[0] == 1 && step[1] == 1 {
+		copy(y[i:i+n], u[j:j+n])
+		return
+	}
+	for range n {
+		y[i] = u[j]
+		i += step[0]
+		j += step[1]
+	}
+}
+
+func (r *setRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
+	y, u, w, j := r.y, r.u, off[0], off[1]
+	for _, o := range at {
+		if uint(o-lo) < width {
+			y[o+w] = u[j]
+		}
+		j += step[1]
+	}
+}
+
+func (r *addRows[T]) row(at, step *slotOffsets, n int) {
+	y, u, i, j := r.y, r.u, at[0], at[1]
+	if step[0] == 1 && step[1] == 1 {
+		y = y[i : i+n]
+		for k, v := range u[j : j+n] {
+			y[k] += v
+		}
+		return
+	}
+	for range n {
+		y[i] += u[j]
+		i += step[0]
+		j += step[1]
+	}
+}
+
+func (r *addRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
+	y, u, w, j := r.y, r.u, off[0], off[1]
+	for _, o := range at {
+		if uint(o-lo) < width {
+			y[o+w] += u[j]
+		}
+		j += step[1]
+	}
+}
+
+func (r *mulRows[T]) row(at, step *slotOffsets, n int) {
+	y, u, i, j := r.y, r.u, at[0], at[1]
+	for range n {
+		y[i] *= u[j]
+		i += step[0]
+		j += step[1]
+	}
+}
+
+func (r *mulRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
+	y, u, w, j := r.y, r.u, off[0], off[1]
+	for _, o := range at {
+		if uint(o-lo) < width {
+			y[o+w] *= u[j]
+		}
+		j += step[1]
+	}
+}
+
+func (r *mulRows128) row(at, step *slotOffsets, n int) {
+	y, u, i, j := r.y, r.u, at[0], at[1]
+	for range n {
+		y[i] = times128(y[i], u[j])
+		i += step[0]
+		j += step[1]
+	}
+}
+
+func (r *mulRows128) each(at []int, lo int, width uint, off, step *slotOffsets) {
+	y, u, w, j := r.y, r.u, off[0], off[1]
+	for _, o := range at {
+		if uint(o-lo) < width {
+			y[o+w] = times128(y[o+w], u[j])
+		}
+		j += step[1]
+	}
+}
+
+// times128 is a·b with every product rounded. complex64 needs no such care: Go multiplies it in float64,
+// where the products are exact.
+func times128(a, b complex128) complex128 {
+	return complex(
+		float64(real(a)*real(b))-float64(imag(a)*imag(b)),
+		float64(real(a)*imag(b))+float64(imag(a)*real(b)))
+}
+
+// Go's max and min are the order of SEMANTICS.md: NaN wins, −0 is below +0.
+
+func (r *maxRows[T]) row(at, step *slotOffsets, n int) {
+	y, u, i, j := r.y, r.u, at[0], at[1]
+	for range n {
+		y[i] = max(y[i], u[j])
+		i += step[0]
+		j += step[1]
+	}
+}
+
+func (r *maxRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
+	y, u, w, j := r.y, r.u, off[0], off[1]
+	for _, o := range at {
+		if uint(o-lo) < width {
+			y[o+w] = max(y[o+w], u[j])
+		}
+		j += step[1]
+	}
+}
+
+func (r *minRows[T]) row(at, step *slotOffsets, n int) {
+	y, u, i, j := r.y, r.u, at[0], at[1]
+	for range n {
+		y[i] = min(y[i], u[j])
+		i += step[0]
+		j += step[1]
+	}
+}
+
+func (r *minRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
+	y, u, w, j := r.y, r.u, off[0], off[1]
+	for _, o := range at {
+		if uint(o-lo) < width {
+			y[o+w] = min(y[o+w], u[j])
+		}
+		j += step[1]
+	}
+}
+
+// newCombine is the work of a scatter; nil where there is none.
+func newCombine(dt tensor.DType, c ops.Combine, w *scatterSlots) func() scatterWork {
+	switch {
+	case c > ops.CombineMin:
+		return nil
+	case c == ops.CombineSet:
+		return newSet(dt.Size(), w)
+	}
+	switch dt {
+	case tensor.Bool: // a byte that is 0 or 1: or is the maximum, and is the minimum
+		switch c {
+		case ops.CombineAdd:
+			c = ops.CombineMax
+		case ops.CombineMul:
+			c = ops.CombineMin
+		}
+		return newReal[uint8](c, w)
+	case tensor.Int8:
+		return newReal[int8](c, w)
+	case tensor.Int16:
+		return newReal[int16](c, w)
+	case tensor.Int32:
+		return newReal[int32](c, w)
+	case tensor.Int64:
+		return newReal[int64](c, w)
+	case tensor.Uint8:
+		return newReal[uint8](c, w)
+	case tensor.Uint16:
+		return newReal[uint16](c, w)
+	case tensor.Uint32:
+		return newReal[uint32](c, w)
+	case tensor.Uint64:
+		return newReal[uint64](c, w)
+	case tensor.Float16, tensor.BFloat16:
+		return newHalfWork(dt, w, func() slotRows[float32] { return realRows[float32](c) })
+	case tensor.Float32:
+		return newReal[float32](c, w)
+	case tensor.Float64:
+		return newReal[float64](c, w)
+	case tensor.Complex64:
+		return newComplex(c, w, func() slotRows[complex64] { return new(mulRows[complex64]) })
+	}
+	return newComplex(c, w, func() slotRows[complex128] { return new(mulRows128) })
+}
+
+func newSet(size int, w *scatterSlots) func() scatterWork {
+	switch size {
+	case 1:
+		return newDirect(w, func() slotRows[uint8] { return new(setRows[uint8]) })
+	case 2:
+		return newDirect(w, func() slotRows[uint16] { return new(setRows[uint16]) })
+	case 4:
+		return newDirect(w, func() slotRows[uint32] { return new(setRows[uint32]) })
+	case 8:
+		return newDirect(w, func() slotRows[uint64] { return new(setRows[uint64]) })
+	}
+	return newDirect(w, func() slotRows[complex128] { return new(setRows[complex128]) })
+}
+
+func newReal[T number](c ops.Combine, w *scatterSlots) func() scatterWork {
+	return newDirect(w, func() slotRows[T] { return realRows[T](c) })
+}
+
+func realRows[T number](c ops.Combine) slotRows[T] {
+	switch c {
+	case ops.CombineAdd:
+		return new(addRows[T])
+	case ops.CombineMul:
+		return new(mulRows[T])
+	case ops.CombineMax:
+		return new(maxRows[T])
+	}
+	return new(minRows[T])
+}
+
+// newComplex has no Max and Min.
+func newComplex[T complex64 | complex128](c ops.Combine, w *scatterSlots, mul func() slotRows[T]) func() scatterWork {
+	switch c {
+	case ops.CombineAdd:
+		return newDirect(w, func() slotRows[T] { return new(addRows[T]) })
+	case ops.CombineMul:
+		return newDirect(w, mul)
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package cpu
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// blockSize is how many index values are widened and resolved at a time: they and the offsets that they
+// become stay in L1.
+const blockSize = 512
+
+// indexOperand is one index operand and the axis of x that its values are starts on. A value v is start v,
+// or v + wrap where −wrap ≤ v < 0; it is in bounds from 0 to last.
+type indexOperand struct {
+	own    tensor.Layout // its distinct elements, which the check reads
+	ownAt  nest          // the same as a nest
+	at     nest          // its elements position by position, repeated where it broadcasts
+	shift  nest          // where each element of a window is judged alone: the element of the position
+	shifts bool
+	widen  func(dst []int64, src *tensor.Storage, at, step int)
+
+	wrap, last     int64
+	axis           int
+	extent, window int
+	stride         int // of x along the axis
+}
+
+// widenIndex reads integers as int64; a uint64 above MaxInt64 becomes MaxInt64, which is out of bounds too.
+func widenIndex[I integer](dst []int64, s *tensor.Storage, at, step int) {
+	src := tensor.Elements[I](s)
+	if step == 1 {
+		for j, v := range src[at : at+len(dst)] {
+			dst[j] = saturated(v)
+		}
+		return
+	}
+	for j := range dst {
+		dst[j] = saturated(src[at])
+		at += step
+	}
+}
+
+func saturated[I integer](v I) int64 {
+	w := int64(v)
+	if w < 0 && v > 0 {
+		return math.MaxInt64
+	}
+	return w
+}
+
+func widenerOf(dt tensor.DType) func([]int64, *tensor.Storage, int, int) {
+	switch dt {
+	case tensor.Int8:
+		return widenIndex[int8]
+	case tensor.Int16:
+		return widenIndex[int16]
+	case tensor.Int32:
+		return widenIndex[int32]
+	case tensor.Int64:
+		return widenIndex[int64]
+	case tensor.Uint8:
+		return widenIndex[uint8]
+	case tensor.Uint16:
+		return widenIndex[uint16]
+	case tensor.Uint32:
+		return widenIndex[uint32]
+	}
+	return widenIndex[uint64]
+}
+
+func newIndexOperand(o graph.Operand, axis int, x tensor.Layout, window int, wrap bool) indexOperand {
+	own := squeeze(o.Layout)
+	p := indexOperand{
+		own: own, ownAt: newNest(own), widen: widenerOf(o.DType), axis: axis,
+		extent: x.Shape[axis], window: window, stride: x.Strides[axis], last: int64(x.Shape[axis] - window),
+	}
+	if wrap {
+		p.wrap = int64(p.extent)
+	}
+	return p
+}
+
+// read widens the values from element pos of a nest on.
+func (p *indexOperand) read(r *runWalk, n *nest, s *tensor.Storage, pos int, vals []int64) {
+	var at [1]int
+	for r.seek(n, pos); len(vals) > 0; {
+		m := r.next(n, len(vals), at[:])
+		p.widen(vals[:m], s, at[0], n.step[0])
+		vals = vals[m:]
+	}
+}
+
+// firstBad is the first of vals that is out of bounds, len(vals) where none is.
+func (p *indexOperand) firstBad(vals []int64) int {
+	for j, v := range vals {
+		if v < 0 { // below −wrap it stays negative
+			v += p.wrap
+		}
+		if v < 0 || v > p.last {
+			return j
+		}
+	}
+	return len(vals)
+}
+
+// indexCheck finds the first bad value of one operand at a time, as the body of a parallel region.
+type indexCheck windowRun
+
+func (c *indexCheck) chunk(lo, hi int) {
+	p := &c.plan.index[c.operand]
+	l := c.plan.lanes.get()
+	defer c.plan.lanes.put(l)
+	for ; lo < hi && int64(lo) < c.bad.Load(); lo += blockSize {
+		vals := l.vals[:min(blockSize, hi-lo)]
+		p.read(&l.index, &p.ownAt, c.index[c.operand], lo, vals)
+		if j := p.firstBad(vals); j < len(vals) {
+			lower(&c.bad, int64(lo+j))
+			return
+		}
+	}
+}
+
+// lower is an atomic minimum.
+func lower(a *atomic.Int64, v int64) {
+	for old := a.Load(); v < old && !a.CompareAndSwap(old, v); old = a.Load() {
+	}
+}
+
+// checkIndices is the error of mode Error: every value of every operand is in bounds, whether it is read or
+// not. The first bad position is that in the row-major order of the index shape; a value that broadcasts
+// stands first where the axes that it is repeated along are 0. Where the index shape is empty, the operands
+// are checked one after another, each in its own order.
+func (r *windowRun) checkIndices(x *Exec) error {
+	if r.plan.mode.OOB != ops.OOBError {
+		return nil
+	}
+	var first *ops.IndexError
+	empty := slices.Contains(r.plan.indexShape, 0)
+	for k := range r.plan.index {
+		r.operand = k
+		r.bad.Store(math.MaxInt64)
+		x.run(r.plan.index[k].ownAt.size(), tuning.grain, (*indexCheck)(r))
+		bad := r.bad.Load()
+		if bad == math.MaxInt64 {
+			continue
+		}
+		if e := r.indexError(k, int(bad), empty); first == nil || slices.Compare(e.Position, first.Position) < 0 {
+			first = e
+		}
+		if empty {
+			break
+		}
+	}
+	if first != nil {
+		return first
+	}
+	return nil
+}
+
+// indexError describes value number bad of operand k.
+func (r *windowRun) indexError(k, bad int, own bool) *ops.IndexError {
+	p := &r.plan.index[k]
+	var val [1]int64
+	p.read(new(runWalk), &p.ownAt, r.index[k], bad, val[:])
+	at := tensor.Unravel(bad, p.own.Shape)
+	if !own {
+		lead := make([]int, len(r.plan.indexShape)-len(at))
+		at = append(lead, at...)
+	}
+	e := &ops.IndexError{
+		Op: r.plan.name, Operand: k, Axis: p.axis, Position: at,
+		Index: val[0], Extent: p.extent, Window: p.window,
+	}
+	if r.plan.origin != nil {
+		e.Operand, e.Axis = r.plan.origin[k].Operand, r.plan.origin[k].Axis
+	}
+	return e
+}
