@@ -72,24 +72,27 @@ func Guard(a, b any) *Node { return binary(BinaryGuard, a, b) }
 // FloorDiv is floor(a / b), of integers and floats: Python's //, with a = b·FloorDiv(a, b) + Mod(a, b).
 // Integers give 0 where b is 0. It is constant between its jumps and has no gradient.
 func FloorDiv(a, b any) *Node {
-	x, bad := liftBroadcast("ops.FloorDiv", a, b)
+	const op = "ops.FloorDiv"
+	x, bad := liftBroadcast(op, a, b)
 	if bad != nil {
 		return bad
 	}
 	n, d := x[0], x[1]
-	if err := acceptReal.check(0, n.DType()); err != nil {
-		return n.Graph().Fail("ops.FloorDiv", err)
+	if bad := checked(op, n, acceptReal); bad != nil {
+		return bad
 	}
+	q := Div(n, d)
+	if n.DType().IsUnsigned() {
+		return q
+	}
+	opposite := And(NotEqual(n, 0), Xor(Less(n, 0), Less(d, 0)))
 	if n.DType().IsInteger() {
-		q := Div(n, d)
-		if n.DType().IsUnsigned() {
-			return q
-		}
-		r := Rem(n, d)
-		return Where(And(NotEqual(r, 0), Xor(Less(r, 0), Less(d, 0))), Sub(q, 1), q)
+		return Where(And(opposite, NotEqual(Rem(n, d), 0)), Sub(q, 1), q)
 	}
-	q := Round(Sub(Div(n, d), Div(Mod(n, d), d))) // whole but for rounding; right for an infinite d too
-	return StopGradient(Where(Equal(d, 0), Div(n, d), q))
+	whole := Round(Sub(q, Div(Mod(n, d), d))) // it is whole but for the rounding of the quotients
+	whole = Where(Equal(d, 0), q, whole)
+	whole = Where(And(IsInf(d), IsFinite(n)), Where(opposite, -1, ZerosLike(n)), whole)
+	return StopGradient(whole)
 }
 
 // LogAddExp is log(exp(a) + exp(b)) of floats, without overflow; −∞ is the log of nothing and adds nothing.
@@ -99,8 +102,8 @@ func LogAddExp(a, b any) *Node {
 	if bad != nil {
 		return bad
 	}
-	if err := acceptFloat.check(0, x[0].DType()); err != nil {
-		return x[0].Graph().Fail("ops.LogAddExp", err)
+	if bad := checked("ops.LogAddExp", x[0], acceptFloat); bad != nil {
+		return bad
 	}
 	return LogSumExp(Stack(0, x...), 0)
 }
@@ -131,8 +134,8 @@ func Clamp(x *Node, lo, hi any) *Node {
 	if bad != nil {
 		return bad
 	}
-	if err := acceptReal.check(0, n[0].DType()); err != nil {
-		return x.Graph().Fail("ops.Clamp", err)
+	if bad := checked("ops.Clamp", x, acceptReal); bad != nil {
+		return bad
 	}
 	if n, bad = broadcast("ops.Clamp", n); bad != nil {
 		return bad

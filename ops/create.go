@@ -64,7 +64,7 @@ func OnesLike(x *Node) *Node {
 }
 
 // Arange is start, start + step, … up to but without stop: out[i] = start + i·step, ⌈(stop − start)/step⌉ of
-// them, none where that is negative. Half floats are computed in float32.
+// them, none where that is negative. Floats are computed in float64 and rounded once.
 //
 // Errors (sticky): also tensor.ErrShape where step is 0 or a bound is not finite, tensor.ErrDType for bool.
 func Arange[T int | int64 | float64](g *graph.Graph, dt tensor.DType, start, stop, step T) *Node {
@@ -79,7 +79,13 @@ func Arange[T int | int64 | float64](g *graph.Graph, dt tensor.DType, start, sto
 	if count >= math.MaxInt {
 		return g.Fail(op, tensor.Errorf("", tensor.ErrOverflow, "the range has %v elements", count))
 	}
-	wide := widened(dt)
+	wide := dt
+	switch {
+	case dt.IsFloat():
+		wide = tensor.Float64
+	case dt.IsComplex():
+		wide = tensor.Complex128
+	}
 	positions := Iota(g, wide, 0, int(max(count, 0)))
 	return Cast(Add(Mul(positions, step), start), dt)
 }

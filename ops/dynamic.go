@@ -28,7 +28,7 @@ func DynamicSlice(x *Node, starts []*Node, sizes []int) *Node {
 // of Go and has not x's rank.
 func DynamicUpdateSlice(x *Node, v any, starts ...*Node) *Node {
 	const name = "ops.DynamicUpdateSlice"
-	if bad := graph.Invalid(name, x); bad != nil {
+	if bad := graph.Invalid(name, append([]*Node{x}, starts...)...); bad != nil {
 		return bad
 	}
 	u := valueLike(name, x, v)
@@ -39,7 +39,8 @@ func DynamicUpdateSlice(x *Node, v any, starts ...*Node) *Node {
 		u = Reshape(u, slices.Repeat([]int{1}, x.Rank())...)
 	}
 	if u.Rank() != x.Rank() {
-		return graph.Fail(name, tensor.Errorf("", tensor.ErrRank, "a block of shape %v for x of shape %v, want the same rank",
+		return graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
+			"a block of shape %v for x of shape %v, want the same rank",
 			u.Shape(), x.Shape()), x)
 	}
 	at, bad := blockPlaces(name, starts, u.Shape(), x)
@@ -55,13 +56,15 @@ func blockPlaces(name string, starts []*Node, sizes []int, x *Node) (places, *No
 		return places{}, bad
 	}
 	if len(starts) != x.Rank() {
-		return places{}, graph.Fail(name, tensor.Errorf("", tensor.ErrRank, "%d starts for x of shape %v, want one per axis",
+		return places{}, graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
+			"%d starts for x of shape %v, want one per axis",
 			len(starts), x.Shape()), x)
 	}
 	w := Window{SliceSizes: slices.Clone(sizes), IndexShape: []int{}}
 	for a, s := range starts {
 		if s.Rank() != 0 {
-			return places{}, graph.Fail(name, tensor.Errorf("", tensor.ErrRank, "start %d has shape %v, want a scalar", a, s.Shape()), x)
+			return places{}, graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
+				"start %d has shape %v, want a scalar", a, s.Shape()), x)
 		}
 		w.IndexAxes, w.OffsetAxes = append(w.IndexAxes, a), append(w.OffsetAxes, a)
 	}

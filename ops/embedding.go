@@ -19,13 +19,15 @@ func Embedding(table, ids *Node, padding ...int) *Node {
 		return bad
 	}
 	if table.Rank() == 0 {
-		return graph.Fail(name, tensor.Errorf("", tensor.ErrRank, "the table has rank 0, want rows along axis 0"), table)
+		return graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
+			"the table has rank 0, want rows along axis 0"), table)
 	}
 	rows := Take(table, ids, 0)
 	n := table.Shape()[0]
 	for _, p := range padding {
 		if p < -n || p >= n {
-			return graph.Fail(name, tensor.Errorf("", tensor.ErrBounds, "padding %d is no row of a table of %d", p, n), table)
+			return graph.Fail(name, tensor.Errorf("", tensor.ErrBounds,
+				"padding %d is no row of a table of %d", p, n), table)
 		}
 		if p < 0 {
 			p += n

@@ -40,7 +40,8 @@ func GatherFill(x *Node, fill any, idx []*Node, w Window, m Mode) *Node {
 		return bad
 	}
 	if m.OOB != OOBSkip {
-		return graph.Fail(name, tensor.Errorf("", tensor.ErrUnsupported, "mode %s never fills, want skip", m.OOB), x)
+		return graph.Fail(name, tensor.Errorf("", tensor.ErrUnsupported, "mode %s never fills, want skip",
+			m.OOB), x)
 	}
 	return p.gatherFill(name, x, fill)
 }

@@ -115,5 +115,6 @@ func sourceNode(name string, g *graph.Graph, s index.Source) *Node {
 	case graph.Readable:
 		return g.Const(s)
 	}
-	return g.Fail(name, tensor.Errorf("", tensor.ErrUnsupported, "index array of type %T, want a node, a tensor or a view", s))
+	return g.Fail(name, tensor.Errorf("", tensor.ErrUnsupported,
+		"index array of type %T, want a node, a tensor or a view", s))
 }

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -19,7 +20,7 @@ type Origin struct {
 type IndexError struct {
 	Op       string
 	Operand  int   // the number of the index operand, or of the item in an index expression
-	Position []int // in the broadcast shape of the index operands; nil where that is empty
+	Position []int // in the broadcast shape of the index operands; where that is empty, in the operand's own
 	Index    int64 // as it was given; a uint64 above MaxInt64 shows as MaxInt64
 	Axis     int   // of the tensor indexed
 	Extent   int   // of that axis
@@ -28,34 +29,35 @@ type IndexError struct {
 
 // Error names the index, where it stands, and what it exceeds.
 func (e *IndexError) Error() string {
-	at, window := "", ""
-	if e.Position != nil {
-		at = fmt.Sprintf(" at position %v", e.Position)
-	}
+	window := ""
 	if e.Window != 1 {
 		window = fmt.Sprintf(" for a window of %d", e.Window)
 	}
-	return fmt.Sprintf("index %d%s of index operand %d is out of bounds for axis %d with extent %d%s",
-		e.Index, at, e.Operand, e.Axis, e.Extent, window)
+	return fmt.Sprintf("index %d at position %v of index operand %d is out of bounds for axis %d with extent %d%s",
+		e.Index, e.Position, e.Operand, e.Axis, e.Extent, window)
 }
 
 // Unwrap is tensor.ErrBounds.
 func (e *IndexError) Unwrap() error { return tensor.ErrBounds }
 
-// Failure is the error of a kernel that found a start of index operand k out of bounds: index at a position
-// of IndexShape (nil where that is empty), on an axis with the given extent. origin is the op's.
-func (w Window) Failure(op string, origin []Origin, k int, position []int, index int64, extent int) *IndexError {
-	from := w.origins(origin)[k]
-	if position != nil && from.Within != nil {
-		told := make([]int, len(from.Within))
-		for i, a := range from.Within {
-			told[i] = position[a]
+// Tell puts an error that a kernel found, in terms of the op's own index operands, in the user's terms. The
+// position is in the index shape; where that is empty, in the operand's own shape.
+func (o Origin) Tell(e *IndexError, indexShape []int) {
+	e.Operand, e.Axis = o.Operand, o.Axis
+	switch {
+	case o.Within == nil:
+	case slices.Contains(indexShape, 0): // the operand's shape ends with extents of 1 for the axes after Within
+		after := 0
+		if n := len(o.Within); n > 0 {
+			after = len(indexShape) - 1 - o.Within[n-1]
 		}
-		position = told
-	}
-	return &IndexError{
-		Op: op, Operand: from.Operand, Position: position, Index: index,
-		Axis: from.Axis, Extent: extent, Window: w.SliceSizes[w.IndexAxes[k]],
+		e.Position = e.Position[:max(len(e.Position)-after, 0)]
+	default:
+		told := make([]int, len(o.Within))
+		for i, a := range o.Within {
+			told[i] = e.Position[a]
+		}
+		e.Position = told
 	}
 }
 

@@ -38,14 +38,16 @@ func nonzeroSources(g *graph.Graph) func(index.Source) ([]index.Source, error) {
 		case *Node:
 			v, err := m.Value()
 			if err != nil {
-				return nil, tensor.Errorf("", tensor.ErrDataDependent, "the elements of mask %s are known only at run time, "+
-					"so the result has no fixed shape; use Where, SetIndex with a scalar, or NonzeroSized", m.Spec())
+				return nil, tensor.Errorf("", tensor.ErrDataDependent,
+					"the elements of mask %s are known only at run time, "+
+						"so the result has no fixed shape; use Where, SetIndex with a scalar, or NonzeroSized", m.Spec())
 			}
 			r = v.Read()
 		case graph.Readable:
 			r = m.Read()
 		default:
-			return nil, tensor.Errorf("", tensor.ErrUnsupported, "mask of type %T, want a node, a tensor or a view", mask)
+			return nil, tensor.Errorf("", tensor.ErrUnsupported,
+				"mask of type %T, want a node, a tensor or a view", mask)
 		}
 		at, err := index.Nonzero(r)
 		if err != nil {

@@ -177,7 +177,7 @@ func evaluate(op graph.Op, in []array, out []graph.Operand) ([]array, error) {
 		copy(r.data, in[0].data)
 		err := visit(op.Name(), op.Window, op.Mode, op.Origin, in[0].shape, in[2:], func(u, place []int) {
 			h := &r.data[r.offset(place)]
-			*h = refCombine(op.Combine, *h, in[1].at(u))
+			*h = step(r.dtype, refCombine(op.Combine, *h, in[1].at(u)))
 		})
 		return []array{r}, err
 	case ops.ScatterScanOp:
@@ -186,6 +186,14 @@ func evaluate(op graph.Op, in []array, out []graph.Operand) ([]array, error) {
 		return nil, fmt.Errorf("the reference has no %s", op.Name())
 	}
 	return []array{r}, nil
+}
+
+// step rounds what a scatter accumulates: each time, but for halves, which round once at the end.
+func step(dt tensor.DType, v complex128) complex128 {
+	if dt == tensor.Float32 || dt == tensor.Complex64 {
+		return complex128(complex64(v))
+	}
+	return v
 }
 
 // visit calls f with the position in U and the place in x of every element that a gather reads or a scatter
@@ -265,17 +273,26 @@ func wide(v complex128) int {
 
 // checkAll finds the first start that is out of bounds. Values that broadcast to nothing are checked too.
 func checkAll(name string, w ops.Window, m ops.Mode, origin []ops.Origin, x []int, idx []array) error {
+	fail := func(k int, position []int, v complex128) error {
+		a := w.IndexAxes[k]
+		e := &ops.IndexError{Op: name, Operand: k, Position: slices.Clone(position), Index: int64(wide(v)),
+			Axis: a, Extent: x[a], Window: w.SliceSizes[a]}
+		if origin != nil {
+			origin[k].Tell(e, w.IndexShape)
+		}
+		return e
+	}
 	for i := range tensor.Indices(w.IndexShape) {
 		for k, a := range idx {
 			if _, in := start(w, m, x, k, a.at(i)); !in {
-				return w.Failure(name, origin, k, slices.Clone(i), int64(wide(a.at(i))), x[w.IndexAxes[k]])
+				return fail(k, i, a.at(i))
 			}
 		}
 	}
 	for k, a := range idx {
-		for _, v := range a.data {
-			if _, in := start(w, m, x, k, v); !in {
-				return w.Failure(name, origin, k, nil, int64(wide(v)), x[w.IndexAxes[k]])
+		for i := range tensor.Indices(a.shape) {
+			if _, in := start(w, m, x, k, a.at(i)); !in {
+				return fail(k, i, a.at(i))
 			}
 		}
 	}
@@ -300,7 +317,7 @@ func refScan(op ops.ScatterScanOp, in []array, before array) ([]array, error) {
 		h := &y.data[y.offset(places[j])]
 		before.data[before.offset(u)] = *h
 		if op.Affine {
-			*h = in[1].at(u)**h + b.at(u)
+			*h = step(y.dtype, step(y.dtype, in[1].at(u)**h)+b.at(u))
 		} else {
 			*h = b.at(u)
 		}

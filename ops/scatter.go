@@ -69,7 +69,8 @@ func (o ScatterOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	case o.Combine >= combineCount:
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "combination %d is unknown", o.Combine)
 	case ordered && in[0].DType.IsComplex():
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%s of %s: complex numbers have no order", o.Combine, in[0].DType)
+		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%s of %s: complex numbers have no order",
+			o.Combine, in[0].DType)
 	}
 	if err := inferUpdates(o.Window, o.Mode, in[0], in[1:2], in[2:]); err != nil {
 		return nil, err
@@ -91,7 +92,8 @@ func inferUpdates(w Window, m Mode, x tensor.Spec, us, idx []tensor.Spec) error 
 			return tensor.Errorf("", tensor.ErrDType, "updates are %s, the operand is %s", u, x)
 		}
 		if !slices.Equal(u.Shape, r.Shape) {
-			return tensor.Errorf("", tensor.ErrShape, "updates have shape %v, the window gives %v", u.Shape, r.Shape)
+			return tensor.Errorf("", tensor.ErrShape, "updates have shape %v, the window gives %v",
+				u.Shape, r.Shape)
 		}
 	}
 	return nil

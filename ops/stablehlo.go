@@ -91,7 +91,8 @@ func StableHLOScatter(x, scatterIndices, updates *Node, c Combine, d ScatterDims
 
 func checkStarts(indices *Node) error {
 	if !indices.DType().IsInteger() {
-		return tensor.Errorf("", tensor.ErrDType, "the indices have dtype %s, want an integer", indices.DType())
+		return tensor.Errorf("", tensor.ErrDType, "the indices have dtype %s, want an integer",
+			indices.DType())
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 func (d GatherDims) check(x, starts []int) error {
 	rank := len(x)
 	if len(d.SliceSizes) != rank {
-		return tensor.Errorf("", tensor.ErrShape, "slice_sizes %v for an operand of shape %v, want one per axis", d.SliceSizes, x)
+		return tensor.Errorf("", tensor.ErrShape,
+			"slice_sizes %v for an operand of shape %v, want one per axis", d.SliceSizes, x)
 	}
 	v := vectorDims{
 		x: x, indices: starts, vector: d.IndexVectorDim,
@@ -24,11 +25,14 @@ func (d GatherDims) check(x, starts []int) error {
 		size := d.SliceSizes[a]
 		switch {
 		case slices.Contains(d.CollapsedSliceDims, a) && size != 1:
-			return tensor.Errorf("", tensor.ErrShape, "slice_sizes is %d on axis %d, which is collapsed, want 1", size, a)
+			return tensor.Errorf("", tensor.ErrShape,
+				"slice_sizes is %d on axis %d, which is collapsed, want 1", size, a)
 		case slices.Contains(d.OperandBatchingDims, a) && size != 1:
-			return tensor.Errorf("", tensor.ErrShape, "slice_sizes is %d on axis %d, which is a batch axis, want 1", size, a)
+			return tensor.Errorf("", tensor.ErrShape,
+				"slice_sizes is %d on axis %d, which is a batch axis, want 1", size, a)
 		case size < 0 || size > n:
-			return tensor.Errorf("", tensor.ErrShape, "slice_sizes is %d on axis %d, want 0 to its extent %d", size, a, n)
+			return tensor.Errorf("", tensor.ErrShape, "slice_sizes is %d on axis %d, want 0 to its extent %d",
+				size, a, n)
 		}
 	}
 	return nil
@@ -50,7 +54,8 @@ func (d ScatterDims) check(x, indices, updates []int) ([]int, error) {
 		outer = slices.Delete(outer, v.vector, v.vector+1)
 	}
 	if len(updates) != len(outer)+len(d.UpdateWindowDims) {
-		return nil, tensor.Errorf("", tensor.ErrShape, "updates of shape %v, want %d axes of scatter_indices and %d of the window",
+		return nil, tensor.Errorf("", tensor.ErrShape,
+			"updates of shape %v, want %d axes of scatter_indices and %d of the window",
 			updates, len(outer), len(d.UpdateWindowDims))
 	}
 	sizes, next := slices.Repeat([]int{1}, len(x)), 0
@@ -60,7 +65,8 @@ func (d ScatterDims) check(x, indices, updates []int) ([]int, error) {
 		}
 		sizes[a] = updates[d.UpdateWindowDims[next]]
 		if sizes[a] > n {
-			return nil, tensor.Errorf("", tensor.ErrShape, "axis %d of the updates has extent %d, but axis %d of the input, its window, has %d",
+			return nil, tensor.Errorf("", tensor.ErrShape,
+				"axis %d of the updates has extent %d, but axis %d of the input, its window, has %d",
 				d.UpdateWindowDims[next], sizes[a], a, n)
 		}
 		next++
@@ -71,7 +77,8 @@ func (d ScatterDims) check(x, indices, updates []int) ([]int, error) {
 			continue
 		}
 		if n != outer[k] {
-			return nil, tensor.Errorf("", tensor.ErrShape, "axis %d of the updates has extent %d, where scatter_indices of shape %v has %d",
+			return nil, tensor.Errorf("", tensor.ErrShape,
+				"axis %d of the updates has extent %d, where scatter_indices of shape %v has %d",
 				o, n, indices, outer[k])
 		}
 		k++
@@ -101,10 +108,12 @@ type vectorDims struct {
 func (v vectorDims) check() error {
 	n, rank := v.names, len(v.x)
 	if v.vector < 0 || v.vector > len(v.indices) {
-		return tensor.Errorf("", tensor.ErrAxis, "index_vector_dim is %d, want 0 to %d, the rank of %s", v.vector, len(v.indices), n.indices)
+		return tensor.Errorf("", tensor.ErrAxis, "index_vector_dim is %d, want 0 to %d, the rank of %s",
+			v.vector, len(v.indices), n.indices)
 	}
 	if got := len(v.window) + len(v.dropped) + len(v.batching); got != rank {
-		return tensor.Errorf("", tensor.ErrShape, "%s %v, %s %v and %s %v make %d axes, want the rank %d of the %s",
+		return tensor.Errorf("", tensor.ErrShape,
+			"%s %v, %s %v and %s %v make %d axes, want the rank %d of the %s",
 			n.window, v.window, n.dropped, v.dropped, n.batching, v.batching, got, rank, n.operand)
 	}
 	result := len(v.indices) + len(v.window)
@@ -129,16 +138,20 @@ func (v vectorDims) check() error {
 		}
 	}
 	if a, shared := firstShared(v.dropped, v.batching); shared {
-		return tensor.Errorf("", tensor.ErrAxis, "axis %d is in %s %v and in %s %v", a, n.dropped, v.dropped, n.batching, v.batching)
+		return tensor.Errorf("", tensor.ErrAxis, "axis %d is in %s %v and in %s %v",
+			a, n.dropped, v.dropped, n.batching, v.batching)
 	}
 	if a, shared := firstShared(v.axes, v.batching); shared {
-		return tensor.Errorf("", tensor.ErrAxis, "axis %d is in %s %v and in %s %v", a, n.axes, v.axes, n.batching, v.batching)
+		return tensor.Errorf("", tensor.ErrAxis, "axis %d is in %s %v and in %s %v",
+			a, n.axes, v.axes, n.batching, v.batching)
 	}
 	if slices.Contains(v.indicesBatching, v.vector) {
-		return tensor.Errorf("", tensor.ErrAxis, "index_vector_dim %d is in %s %v", v.vector, n.indicesBatching, v.indicesBatching)
+		return tensor.Errorf("", tensor.ErrAxis, "index_vector_dim %d is in %s %v",
+			v.vector, n.indicesBatching, v.indicesBatching)
 	}
 	if len(v.axes) != components {
-		return tensor.Errorf("", tensor.ErrShape, "%s %v for index vectors of %d components", n.axes, v.axes, components)
+		return tensor.Errorf("", tensor.ErrShape, "%s %v for index vectors of %d components",
+			n.axes, v.axes, components)
 	}
 	return v.checkBatches()
 }
@@ -146,11 +159,13 @@ func (v vectorDims) check() error {
 func (v vectorDims) checkBatches() error {
 	n := v.names
 	if len(v.batching) != len(v.indicesBatching) {
-		return tensor.Errorf("", tensor.ErrShape, "%s %v and %s %v, want pairs", n.batching, v.batching, n.indicesBatching, v.indicesBatching)
+		return tensor.Errorf("", tensor.ErrShape, "%s %v and %s %v, want pairs",
+			n.batching, v.batching, n.indicesBatching, v.indicesBatching)
 	}
 	for j, a := range v.batching {
 		if b := v.indicesBatching[j]; v.x[a] != v.indices[b] {
-			return tensor.Errorf("", tensor.ErrShape, "batch axis %d of the %s has extent %d, its partner, axis %d of %s, has %d",
+			return tensor.Errorf("", tensor.ErrShape,
+				"batch axis %d of the %s has extent %d, its partner, axis %d of %s, has %d",
 				a, n.operand, v.x[a], b, n.indices, v.indices[b])
 		}
 	}

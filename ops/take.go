@@ -93,7 +93,8 @@ func PutAlongAxis(x, idx *Node, v any, axis int, c Combine, bound ...Bound) *Nod
 		return bad
 	}
 	if b.filled {
-		return graph.Fail(name, tensor.Errorf("", tensor.ErrUnsupported, "Filled says what a read gives; a write takes Dropped"), x)
+		return graph.Fail(name, tensor.Errorf("", tensor.ErrUnsupported,
+			"Filled says what a read gives; a write takes Dropped"), x)
 	}
 	u := valueLike(name, x, v)
 	if u.Valid() {
@@ -113,7 +114,8 @@ func along(name string, x, idx *Node, axis int) (Window, *Node) {
 		return Window{}, graph.Fail(name, err, x)
 	}
 	if x.Rank() != idx.Rank() {
-		return Window{}, graph.Fail(name, tensor.Errorf("", tensor.ErrRank, "indices of shape %v for x of shape %v, want the same rank",
+		return Window{}, graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
+			"indices of shape %v for x of shape %v, want the same rank",
 			idx.Shape(), x.Shape()), x)
 	}
 	w := Window{IndexAxes: []int{axis}, Collapsed: []int{axis}, SliceSizes: slices.Repeat([]int{1}, x.Rank())}
@@ -121,7 +123,8 @@ func along(name string, x, idx *Node, axis int) (Window, *Node) {
 	others[axis] = idx.Shape()[axis]
 	shape, err := tensor.BroadcastShapes(idx.Shape(), others)
 	if err != nil || shape[axis] != others[axis] {
-		return w, graph.Fail(name, tensor.Errorf("", tensor.ErrShape, "indices of shape %v and x of shape %v do not broadcast beside axis %d",
+		return w, graph.Fail(name, tensor.Errorf("", tensor.ErrShape,
+			"indices of shape %v and x of shape %v do not broadcast beside axis %d",
 			idx.Shape(), x.Shape(), axis), x)
 	}
 	w.IndexShape = shape
@@ -144,9 +147,11 @@ func boundOf(name string, bound []Bound, x, idx *Node) (Bound, *Node) {
 	}
 	switch {
 	case !idx.DType().IsInteger():
-		return Bound{}, graph.Fail(name, tensor.Errorf("", tensor.ErrDType, "indices have dtype %s, want an integer", idx.DType()), x)
+		return Bound{}, graph.Fail(name, tensor.Errorf("", tensor.ErrDType,
+			"indices have dtype %s, want an integer", idx.DType()), x)
 	case len(bound) > 1:
-		return Bound{}, graph.Fail(name, tensor.Errorf("", tensor.ErrUnsupported, "%d bounds, want one at most", len(bound)), x)
+		return Bound{}, graph.Fail(name, tensor.Errorf("", tensor.ErrUnsupported,
+			"%d bounds, want one at most", len(bound)), x)
 	case len(bound) == 1:
 		return bound[0], nil
 	}

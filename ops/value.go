@@ -32,7 +32,8 @@ func valueLike(name string, x *Node, v any) *Node {
 		}
 	}
 	if n.DType() != x.DType() {
-		return graph.Fail(name, tensor.Errorf("", tensor.ErrDType, "the value is %s, the operand is %s; cast one of them",
+		return graph.Fail(name, tensor.Errorf("", tensor.ErrDType,
+			"the value is %s, the operand is %s; cast one of them",
 			n.Spec(), x.Spec()), x)
 	}
 	return n

@@ -122,7 +122,8 @@ func (w Window) interleave(r *Resolved) error {
 	isWindow := make([]bool, n)
 	for k, o := range w.OffsetAxes {
 		if o < 0 || o >= n || k > 0 && o <= w.OffsetAxes[k-1] {
-			return tensor.Errorf("", tensor.ErrAxis, "offset axes %v of rank %d, want them sorted and unique", w.OffsetAxes, n)
+			return tensor.Errorf("", tensor.ErrAxis, "offset axes %v of rank %d, want them sorted and unique",
+				w.OffsetAxes, n)
 		}
 		isWindow[o] = true
 		r.Shape[o] = w.SliceSizes[r.WindowX[k]]
@@ -146,10 +147,13 @@ func (w Window) checkOperands(idx []tensor.Spec) error {
 	}
 	for k, s := range idx {
 		if !s.DType.IsInteger() {
-			return tensor.Errorf("", tensor.ErrDType, "index operand %d has dtype %s, want an integer", k, s.DType)
+			return tensor.Errorf("", tensor.ErrDType, "index operand %d has dtype %s, want an integer",
+				k, s.DType)
 		}
-		if got, err := tensor.BroadcastShapes(s.Shape, w.IndexShape); err != nil || !slices.Equal(got, w.IndexShape) {
-			return tensor.Errorf("", tensor.ErrShape, "index operand %d has shape %v, which does not broadcast to %v",
+		got, err := tensor.BroadcastShapes(s.Shape, w.IndexShape)
+		if err != nil || !slices.Equal(got, w.IndexShape) {
+			return tensor.Errorf("", tensor.ErrShape,
+				"index operand %d has shape %v, which does not broadcast to %v",
 				k, s.Shape, w.IndexShape)
 		}
 	}
@@ -162,16 +166,19 @@ func (w Window) checkLengths(x []int) error {
 			len(w.SliceSizes), w.SliceSizes, x)
 	}
 	if len(w.XBatch) != len(w.IndexBatch) {
-		return tensor.Errorf("", tensor.ErrAxis, "batch axes %v of the operand are paired with %v of the indices",
+		return tensor.Errorf("", tensor.ErrAxis,
+			"batch axes %v of the operand are paired with %v of the indices",
 			w.XBatch, w.IndexBatch)
 	}
 	for j, b := range w.IndexBatch {
 		if b < 0 || b >= len(w.IndexShape) {
-			return tensor.Errorf("", tensor.ErrAxis, "batch axis %d of the indices is outside of index shape %v",
+			return tensor.Errorf("", tensor.ErrAxis,
+				"batch axis %d of the indices is outside of index shape %v",
 				b, w.IndexShape)
 		}
 		if slices.Contains(w.IndexBatch[:j], b) {
-			return tensor.Errorf("", tensor.ErrAxis, "axis %d is repeated in the batch axes %v of the indices",
+			return tensor.Errorf("", tensor.ErrAxis,
+				"axis %d is repeated in the batch axes %v of the indices",
 				b, w.IndexBatch)
 		}
 	}
@@ -193,10 +200,12 @@ func (w Window) roles(x []int) ([]uint8, error) {
 	}{{"indexed", w.IndexAxes, isIndexed}, {"collapsed", w.Collapsed, isCollapsed}, {"batch", w.XBatch, isBatch}} {
 		for _, a := range group.axes {
 			if a < 0 || a >= len(x) {
-				return nil, tensor.Errorf("", tensor.ErrAxis, "%s axis %d is outside of rank %d", group.name, a, len(x))
+				return nil, tensor.Errorf("", tensor.ErrAxis, "%s axis %d is outside of rank %d",
+					group.name, a, len(x))
 			}
 			if role[a]&group.bit != 0 {
-				return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is repeated in the %s axes %v", a, group.name, group.axes)
+				return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is repeated in the %s axes %v",
+					a, group.name, group.axes)
 			}
 			role[a] |= group.bit
 		}
@@ -211,11 +220,13 @@ func (w Window) checkAxis(a, extent int, role uint8, clamp bool) error {
 	case role&isBatch != 0 && role != isBatch:
 		return tensor.Errorf("", tensor.ErrAxis, "axis %d is a batch axis and indexed or collapsed too", a)
 	case dropped && size != 1:
-		return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d, which is dropped, want 1", size, a)
+		return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d, which is dropped, want 1",
+			size, a)
 	case size < 0 || size > extent && (!dropped || role == isCollapsed): // a start can be out of bounds, 0 cannot
 		return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d with extent %d", size, a, extent)
 	case clamp && role&isIndexed != 0 && size > extent:
-		return tensor.Errorf("", tensor.ErrShape, "a window of %d clamps to no place on axis %d with extent %d", size, a, extent)
+		return tensor.Errorf("", tensor.ErrShape,
+			"a window of %d clamps to no place on axis %d with extent %d", size, a, extent)
 	}
 	return nil
 }
@@ -233,7 +244,8 @@ func (w Window) batchX(n int) Window {
 
 // batchIndex: the indices have it, x does not: one more index axis.
 func (w Window) batchIndex(n int) Window {
-	w.IndexBatch, w.OffsetAxes, w.IndexShape = shift(w.IndexBatch, 1), shift(w.OffsetAxes, 1), prepend(n, w.IndexShape)
+	w.IndexBatch, w.OffsetAxes = shift(w.IndexBatch, 1), shift(w.OffsetAxes, 1)
+	w.IndexShape = prepend(n, w.IndexShape)
 	return w
 }
 

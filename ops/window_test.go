@@ -114,30 +114,29 @@ func TestWindowShape(t *testing.T) {
 	}
 }
 
-func TestIndexError(t *testing.T) {
-	w := ops.Window{IndexAxes: []int{2, 0}, SliceSizes: []int{1, 4, 3}, IndexShape: []int{5, 6}}
+func TestIndexErrorTold(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		origin []ops.Origin
-		want   string
+		name            string
+		origin          ops.Origin
+		position, shape []int
+		want            string
 	}{
-		{"the operand's own number and axis by default", nil,
-			"index 9 at position [3 4] of index operand 0 is out of bounds for axis 2 with extent 8 for a window of 3"},
-		{"the user's number, axis and position", []ops.Origin{{Operand: 7, Axis: 6, Within: []int{1}}, {}},
+		{"the position as it is", ops.Origin{Operand: 7, Axis: 6}, []int{3, 4}, []int{5, 6},
+			"index 9 at position [3 4] of index operand 7 is out of bounds for axis 6 with extent 8 for a window of 3"},
+		{"among the user's axes", ops.Origin{Operand: 7, Axis: 6, Within: []int{1}}, []int{3, 4}, []int{5, 6},
 			"index 9 at position [4] of index operand 7 is out of bounds for axis 6 with extent 8 for a window of 3"},
-		{"a scalar index has an empty position", []ops.Origin{{Operand: 7, Axis: 6, Within: []int{}}, {}},
+		{"of a scalar", ops.Origin{Operand: 7, Axis: 6, Within: []int{}}, []int{3, 4}, []int{5, 6},
 			"index 9 at position [] of index operand 7 is out of bounds for axis 6 with extent 8 for a window of 3"},
+		{"in the operand's own shape, without what follows the user's axes", ops.Origin{Operand: 7, Axis: 6, Within: []int{1}}, []int{4, 0}, []int{5, 0, 6},
+			"index 9 at position [4] of index operand 7 is out of bounds for axis 6 with extent 8 for a window of 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := w.Failure("ops.Gather", c.origin, 0, []int{3, 4}, 9, 8)
+			e := &ops.IndexError{Op: "ops.Gather", Position: c.position, Index: 9, Axis: 2, Extent: 8, Window: 3}
+			c.origin.Tell(e, c.shape)
 			if e.Error() != c.want || !errors.Is(e, tensor.ErrBounds) {
 				t.Errorf("%v, want %s", e, c.want)
 			}
 		})
-	}
-	e := w.Failure("ops.Gather", nil, 1, nil, -1, 4)
-	if got, want := e.Error(), "index -1 of index operand 1 is out of bounds for axis 0 with extent 4"; got != want {
-		t.Errorf("without a position: %s, want %s", got, want)
 	}
 }
 

@@ -116,6 +116,29 @@ func TestComplexRules(t *testing.T) {
 	t.Run("scan", func(t *testing.T) { checkScan(t, tensor.Complex128, true, false) })
 }
 
+// TestOneOperandRules: where only one of x and u is differentiated the rules are other, cheaper ones.
+func TestOneOperandRules(t *testing.T) {
+	c := windows[0]
+	for _, dt := range []tensor.DType{tensor.Float64, tensor.Complex128} {
+		for _, combine := range []ops.Combine{ops.CombineSet, ops.CombineAdd, ops.CombineMul, ops.CombineMax} {
+			if combine == ops.CombineMax && dt.IsComplex() {
+				continue
+			}
+			for held, name := range []string{"updates alone", "operand alone"} {
+				t.Run(fmt.Sprintf("%s/%s/%s", name, combine, dt), func(t *testing.T) {
+					err := autograd.Checker{Backend: reference{}, Held: []int{held}}.Check(func(in []*node) []*node {
+						y := ops.Scatter(in[0], in[1], in[2:], combine, c.w, ops.Mode{Wrap: true})
+						return []*node{ops.Mul(y, y)}
+					}, apart(dt, 0, 3, 2), apart(dt, 0.5, 4, 2), c.idx[0])
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestScanRules(t *testing.T) {
 	for _, affine := range []bool{false, true} {
 		for _, reverse := range []bool{false, true} {
@@ -156,7 +179,9 @@ func TestIndexRules(t *testing.T) {
 		{"arrays side by side", func(i, j *node) []index.Item { return []index.Item{index.Of(i), index.Of(j)} }},
 		{"arrays apart", func(i, j *node) []index.Item { return []index.Item{index.Of(i), index.By(2), index.Of(j)} }},
 		{"slices of both kinds", func(i, j *node) []index.Item { return []index.Item{index.By(-2), index.From(1), index.Of(j)} }},
-		{"an integer among them", func(i, j *node) []index.Item { return []index.Item{index.Of(i), index.At(-1), index.NewAxis, index.To(1)} }},
+		{"an integer among them", func(i, j *node) []index.Item {
+			return []index.Item{index.Of(i), index.At(-1), index.NewAxis, index.To(1)}
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := apart(tensor.Float64, 0, 3, 3, 2)

@@ -11,58 +11,58 @@ import (
 func complexBinary(fn ops.BinaryFn) func(out, a, b []complex128) {
 	switch fn {
 	case ops.BinaryAdd:
-		return addComplex
+		return addComplexTile
 	case ops.BinarySub:
-		return subComplex
+		return subComplexTile
 	case ops.BinaryMul:
-		return mulComplex
+		return mulComplexTile
 	case ops.BinaryDiv:
-		return divComplex
+		return divComplexTile
 	case ops.BinaryPow:
-		return powComplex
+		return powComplexTile
 	case ops.BinaryGuard:
-		return guardComplex
+		return guardComplexTile
 	}
 	return nil
 }
 
-func addComplex(out, a, b []complex128) {
+func addComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] + b[i]
 	}
 }
 
-func subComplex(out, a, b []complex128) {
+func subComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] - b[i]
 	}
 }
 
-func mulComplex(out, a, b []complex128) {
+func mulComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = product(a[i], b[i])
 	}
 }
 
-func divComplex(out, a, b []complex128) {
+func divComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = quotient(a[i], b[i])
 	}
 }
 
-func powComplex(out, a, b []complex128) {
+func powComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = fmath.CPow(a[i], b[i])
 	}
 }
 
-// guardComplex is 0 where both components of a are 0 and one of b is not finite, else b.
-func guardComplex(out, a, b []complex128) {
+// guardComplexTile is 0 where both components of a are 0 and one of b is not finite, else b.
+func guardComplexTile(out, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		v := b[i]

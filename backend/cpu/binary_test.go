@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -264,9 +263,7 @@ func TestBinary(t *testing.T) {
 				}
 				o := graph.Operand{DType: dt, Layout: tensor.RowMajor([]int{2})}
 				_, err := compileBinary(ops.BinaryOp{Fn: fn}, o, []graph.Operand{o, o})
-				if want := wrongKind(dt); !errors.Is(err, want) {
-					t.Fatalf("error is %v, want %v", err, want)
-				}
+				wantError(t, err, wrongKind(dt))
 			})
 		}
 	}
@@ -281,7 +278,10 @@ func wrongKind(dt tensor.DType) error {
 
 // TestBinaryShapes takes lines short and long, many planes, several threads, and nothing at all.
 func TestBinaryShapes(t *testing.T) {
-	for _, shape := range [][]int{{}, {0}, {3, 0, 2}, {1}, {1, 1}, {1, 9}, {2100}, {700, 3}, {3, 700}, {67, 131}, {2, 3, 2, 3, 2, 3}, {210, 190}} {
+	for _, shape := range [][]int{
+		{}, {0}, {3, 0, 2}, {1}, {1, 1}, {1, 9}, {2100}, {700, 3}, {3, 700}, {67, 131},
+		{2, 3, 2, 3, 2, 3}, {210, 190},
+	} {
 		for _, c := range []elementCase{
 			binaryCase(ops.BinaryAdd, tensor.Float32),
 			binaryCase(ops.BinaryMul, tensor.BFloat16),
@@ -326,7 +326,8 @@ func TestBinaryExact(t *testing.T) {
 		{"mod_by_zero_float", "NaN", ops.BinaryMod, 1.0, 0.0, nan},
 		{"pow_wraps", "repeated multiplication", ops.BinaryPow, int8(3), int8(5), int8(-13)},
 		{"pow_negative", "the reciprocal truncates", ops.BinaryPow, int32(2), int32(-1), int32(0)},
-		{"pow_of_minus_one", "its reciprocals are itself and 1", ops.BinaryPow, int32(-1), int32(-3), int32(-1)},
+		{"pow_of_minus_one", "its reciprocals are itself and 1", ops.BinaryPow, int32(-1), int32(-3),
+			int32(-1)},
 		{"pow_zero_zero", "1", ops.BinaryPow, int32(0), int32(0), int32(1)},
 		{"pow_unsigned_max", "2⁸ − 1 is no −1", ops.BinaryPow, uint8(255), uint8(2), uint8(1)},
 		{"shift_left_beyond", "0", ops.BinaryShiftLeft, int32(1), int32(32), int32(0)},
@@ -338,8 +339,10 @@ func TestBinaryExact(t *testing.T) {
 		{"guard_passes_finite", "only what is not finite", ops.BinaryGuard, 0.0, -3.0, -3.0},
 		{"guard_passes_nonzero", "a singularity shows", ops.BinaryGuard, 2.0, inf, inf},
 		{"guard_complex", "one component not finite", ops.BinaryGuard, 0i, complex(1, inf), 0i},
-		{"guard_complex_nonzero", "one component not zero", ops.BinaryGuard, 1e-300i, complex(1, inf), complex(1, inf)},
-		{"half_rounds_once", "2048 + 1 ties to even", ops.BinaryAdd, tensor.ToF16(2048), tensor.ToF16(1), tensor.ToF16(2048)},
+		{"guard_complex_nonzero", "one component not zero", ops.BinaryGuard, 1e-300i, complex(1, inf),
+			complex(1, inf)},
+		{"half_rounds_once", "2048 + 1 ties to even", ops.BinaryAdd, tensor.ToF16(2048), tensor.ToF16(1),
+			tensor.ToF16(2048)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -407,7 +410,9 @@ func TestQuotient(t *testing.T) {
 }
 
 func TestBinaryComplex(t *testing.T) {
-	for dt, to := range map[tensor.DType]tensor.DType{tensor.Float32: tensor.Complex64, tensor.Float64: tensor.Complex128} {
+	for to, dt := range map[tensor.DType]tensor.DType{
+		tensor.Complex64: tensor.Float32, tensor.Complex128: tensor.Float64,
+	} {
 		c := binaryCase(ops.BinaryComplex, dt)
 		c.out = to
 		c.want = func(in []any) any {
@@ -420,16 +425,16 @@ func TestBinaryComplex(t *testing.T) {
 	}
 	t.Run("half_has_no_complex_type", func(t *testing.T) {
 		o := graph.Operand{DType: tensor.Float16, Layout: tensor.RowMajor([]int{2})}
-		if _, err := compileBinary(ops.BinaryOp{Fn: ops.BinaryComplex}, o, []graph.Operand{o, o}); !errors.Is(err, tensor.ErrUnsupported) {
-			t.Errorf("error is %v, want %v", err, tensor.ErrUnsupported)
-		}
+		_, err := compileBinary(ops.BinaryOp{Fn: ops.BinaryComplex}, o, []graph.Operand{o, o})
+		wantError(t, err, tensor.ErrUnsupported)
 	})
 }
 
 // TestBinaryOfItself takes one memory as both operands, and as the output too.
 func TestBinaryOfItself(t *testing.T) {
 	x := tensor.Of[float32](1, 2, 3, 4)
-	k := compileFor(t, binaryCase(ops.BinaryMul, tensor.Float32), x.View(), []tensor.View{x.View(), x.View()})
+	k := compileFor(t, binaryCase(ops.BinaryMul, tensor.Float32), x.View(),
+		[]tensor.View{x.View(), x.View()})
 	runOn(t, 1, k, x.View(), x.View(), x.View())
 	if got := tensor.Must(tensor.Values[float32](x)); got[3] != 16 || got[1] != 4 {
 		t.Errorf("x·x is %v, want [1 4 9 16]", got)

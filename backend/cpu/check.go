@@ -7,60 +7,83 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// fixed is the dtypes and layouts that a kernel was compiled for.
+// fixed is the dtypes and layouts a kernel was compiled for.
 type fixed struct {
 	out, in []graph.Operand
 	inPlace []bool // input i may be the very memory and layout of out[0]; nil: none may
 }
 
-// check compares the operands of a run with the plan, before the first write. It allocates nothing.
+// check compares a run's operands with those of the plan, before the first write. It allocates nothing
+// unless it fails.
 //
-// Errors: tensor.ErrPlanMismatch for another number of operands or another layout, tensor.ErrDType,
-// tensor.ErrPlacement for memory that host code cannot read, tensor.ErrOverlap where an output shares memory
-// with an input or with another output.
+// Errors, in this order over all operands: ErrDType, ErrPlanMismatch for another layout or number of
+// operands, ErrPlacement for memory that host code cannot read, ErrOverlap where a result may share a byte
+// with an operand or with another result.
 func (f *fixed) check(out []tensor.Write, in []tensor.Read) error {
 	if len(out) != len(f.out) || len(in) != len(f.in) {
-		return tensor.Errorf("", tensor.ErrPlanMismatch, "%d results and %d operands, the plan has %d and %d",
+		return tensor.Errorf("", tensor.ErrPlanMismatch, "%d results and %d operands for a plan of %d and %d",
 			len(out), len(in), len(f.out), len(f.in))
 	}
-	for i := range in {
-		if err := same("operand", i, &f.in[i], in[i].View()); err != nil {
+	for i, w := range out {
+		if w.DType() != f.out[i].DType {
+			return dtypeMismatch("result", i, w.DType(), f.out[i].DType)
+		}
+	}
+	for i, r := range in {
+		if r.DType() != f.in[i].DType {
+			return dtypeMismatch("operand", i, r.DType(), f.in[i].DType)
+		}
+	}
+	for i, w := range out {
+		if !w.Layout().Equal(f.out[i].Layout) {
+			return layoutMismatch("result", i, w.Layout(), f.out[i].Layout)
+		}
+	}
+	for i, r := range in {
+		if !r.Layout().Equal(f.in[i].Layout) {
+			return layoutMismatch("operand", i, r.Layout(), f.in[i].Layout)
+		}
+	}
+	return f.checkMemory(out, in)
+}
+
+func (f *fixed) checkMemory(out []tensor.Write, in []tensor.Read) error {
+	for _, w := range out {
+		if _, err := w.Storage().Bytes(); err != nil {
 			return err
 		}
 	}
-	for i := range out {
-		if err := same("result", i, &f.out[i], out[i].View()); err != nil {
+	for i, r := range in {
+		if _, err := r.Storage().Bytes(); err != nil {
 			return err
 		}
-	}
-	for o := range out {
-		for i := range in {
-			mayShare := o == 0 && f.inPlace != nil && f.inPlace[i]
-			if tensor.Overlaps(out[o].View(), in[i].View()) && !(mayShare && identical(out[o].View(), in[i].View())) {
-				return tensor.Errorf("", tensor.ErrOverlap, "result %d with %s shares memory with operand %d with %s",
-					o, out[o].Layout(), i, in[i].Layout())
+		for o, w := range out {
+			if !tensor.Overlaps(r.View(), w.View()) {
+				continue
 			}
+			if o == 0 && i < len(f.inPlace) && f.inPlace[i] && identical(r.View(), w.View()) {
+				continue
+			}
+			return tensor.Errorf("", tensor.ErrOverlap, "operand %d, %s, overlaps result %d, %s",
+				i, r.LayoutSummary(), o, w.Layout())
 		}
-		for p := range o {
-			if tensor.Overlaps(out[o].View(), out[p].View()) {
-				return tensor.Errorf("", tensor.ErrOverlap, "result %d with %s shares memory with result %d with %s",
-					o, out[o].Layout(), p, out[p].Layout())
+	}
+	for o, w := range out {
+		for p, v := range out[:o] {
+			if tensor.Overlaps(v.View(), w.View()) {
+				return tensor.Errorf("", tensor.ErrOverlap, "result %d, %s, overlaps result %d, %s", p, v.Layout(), o, w.Layout())
 			}
 		}
 	}
 	return nil
 }
 
-// same tells whether operand i is what the plan says.
-func same(kind string, i int, want *graph.Operand, got tensor.View) error {
-	if got.DType() != want.DType {
-		return tensor.Errorf("", tensor.ErrDType, "%s %d has dtype %s, the plan has %s", kind, i, got.DType(), want.DType)
-	}
-	if !want.Layout.Equal(got.Layout()) {
-		return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan has %s", kind, i, got.Layout(), want.Layout)
-	}
-	_, err := got.Storage().Bytes()
-	return err
+func dtypeMismatch(what string, i int, got, want tensor.DType) error {
+	return tensor.Errorf("", tensor.ErrDType, "%s %d has dtype %s, the plan is for %s", what, i, got, want)
+}
+
+func layoutMismatch(what string, i int, got, want tensor.Layout) error {
+	return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan is for %s", what, i, got, want)
 }
 
 // identical reports whether two views are the same elements in the same places.

@@ -14,11 +14,12 @@ import (
 func TestCheck(t *testing.T) {
 	l := tensor.RowMajor([]int{3, 4})
 	x, u := arranged(tensor.Float32, l, 0), arranged(tensor.Float32, tensor.RowMajor([]int{1, 4}), 1)
-	add := tensor.Must(compileBinary(ops.BinaryOp{Fn: ops.BinaryAdd}, operand(x), []graph.Operand{operand(x), operand(x)}))
-	put := tensor.Must(compilePutSlice(ops.PutSliceOp{Start: []int{0, 0}, Step: []int{1, 1}, Size: []int{1, 4}},
-		operand(x), []graph.Operand{operand(x), operand(u)}))
+	two := []graph.Operand{operand(x), operand(x)}
+	add := tensor.Must(compileBinary(ops.BinaryOp{Fn: ops.BinaryAdd}, operand(x), two))
+	firstRow := ops.PutSliceOp{Start: []int{0, 0}, Step: []int{1, 1}, Size: []int{1, 4}}
+	put := tensor.Must(compilePutSlice(firstRow, operand(x), []graph.Operand{operand(x), operand(u)}))
 	joined := graph.Operand{DType: tensor.Float32, Layout: tensor.RowMajor([]int{6, 4})}
-	concat := tensor.Must(compileConcat(ops.ConcatOp{}, joined, []graph.Operand{operand(x), operand(x)}))
+	concat := tensor.Must(compileConcat(ops.ConcatOp{}, joined, two))
 
 	big := blank(tensor.Float32, tensor.RowMajor([]int{10, 4}))
 	window := func(row, rows int) tensor.View {
@@ -28,7 +29,8 @@ func TestCheck(t *testing.T) {
 		b := tensor.Elements[float32](v.Storage())
 		return tensor.Must(tensor.ViewOf(b[4*row:4*row+v.Size()], tensor.RowMajor(v.Shape())))
 	}
-	foreign := tensor.Must(tensor.NewView(tensor.ForeignStorage(48, tensor.Placement{Kind: tensor.Device}, "cuda", 1, nil, nil), tensor.Float32, l))
+	device := tensor.ForeignStorage(48, tensor.Placement{Kind: tensor.Device}, "cuda", 1, nil, nil)
+	foreign, turned := tensor.Must(tensor.NewView(device, tensor.Float32, l)), tensor.ColMajor([]int{3, 4})
 	tests := []struct {
 		name string
 		k    graph.Kernel
@@ -36,18 +38,25 @@ func TestCheck(t *testing.T) {
 		in   []tensor.View
 		want error
 	}{
-		{"operand_dtype", add, blank(tensor.Float32, l), []tensor.View{x, arranged(tensor.Int32, l, 0)}, tensor.ErrDType},
+		{"operand_dtype", add, blank(tensor.Float32, l), []tensor.View{x, arranged(tensor.Int32, l, 0)},
+			tensor.ErrDType},
 		{"result_dtype", add, blank(tensor.Int32, l), []tensor.View{x, x}, tensor.ErrDType},
-		{"operand_layout", add, blank(tensor.Float32, l), []tensor.View{arranged(tensor.Float32, tensor.ColMajor([]int{3, 4}), 0), x}, tensor.ErrPlanMismatch},
-		{"operand_offset", add, blank(tensor.Float32, l), []tensor.View{x, window(1, 3)}, tensor.ErrPlanMismatch},
-		{"result_layout", add, blank(tensor.Float32, tensor.ColMajor([]int{3, 4})), []tensor.View{x, x}, tensor.ErrPlanMismatch},
+		{"operand_layout", add, blank(tensor.Float32, l),
+			[]tensor.View{arranged(tensor.Float32, turned, 0), x}, tensor.ErrPlanMismatch},
+		{"operand_offset", add, blank(tensor.Float32, l), []tensor.View{x, window(1, 3)},
+			tensor.ErrPlanMismatch},
+		{"result_layout", add, blank(tensor.Float32, turned), []tensor.View{x, x},
+			tensor.ErrPlanMismatch},
 		{"number_of_operands", add, blank(tensor.Float32, l), []tensor.View{x}, tensor.ErrPlanMismatch},
 		{"device_memory", add, blank(tensor.Float32, l), []tensor.View{x, foreign}, tensor.ErrPlacement},
 		{"shifted_overlap", add, at0(x, 0), []tensor.View{x, at0(window(0, 3), 0)}, nil},
-		{"partial_overlap", add, at0(window(0, 3), 0), []tensor.View{x, at0(window(0, 3), 1)}, tensor.ErrOverlap},
-		{"put_slice_of_itself", put, at0(window(0, 3), 0), []tensor.View{x, at0(window(0, 1), 0)}, tensor.ErrOverlap},
+		{"partial_overlap", add, at0(window(0, 3), 0), []tensor.View{x, at0(window(0, 3), 1)},
+			tensor.ErrOverlap},
+		{"put_slice_of_itself", put, at0(window(0, 3), 0), []tensor.View{x, at0(window(0, 1), 0)},
+			tensor.ErrOverlap},
 		{"put_slice_in_place", put, at0(window(0, 3), 0), []tensor.View{at0(window(0, 3), 0), u}, nil},
-		{"concat_is_never_in_place", concat, at0(window(0, 6), 0), []tensor.View{x, at0(window(0, 3), 0)}, tensor.ErrOverlap},
+		{"concat_is_never_in_place", concat, at0(window(0, 6), 0), []tensor.View{x, at0(window(0, 3), 0)},
+			tensor.ErrOverlap},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,9 +77,15 @@ func TestCheck(t *testing.T) {
 	t.Run("two_results", func(t *testing.T) {
 		f := fixed{out: []graph.Operand{operand(x), operand(x)}}
 		w := tensor.Must(tensor.NewWrite(x))
-		if err := f.check([]tensor.Write{w, w}, nil); !errors.Is(err, tensor.ErrOverlap) {
-			t.Errorf("error is %v, want %v", err, tensor.ErrOverlap)
-		}
+		wantError(t, f.check([]tensor.Write{w, w}, nil), tensor.ErrOverlap)
+	})
+	t.Run("only_result_0_is_in_place", func(t *testing.T) {
+		other := arranged(tensor.Float32, l, 0)
+		f := fixed{[]graph.Operand{operand(x), operand(x)}, []graph.Operand{operand(x)}, []bool{true}}
+		a, b := tensor.Must(tensor.NewWrite(x)), tensor.Must(tensor.NewWrite(other))
+		in := []tensor.Read{x.Read()}
+		wantError(t, f.check([]tensor.Write{a, b}, in), nil)
+		wantError(t, f.check([]tensor.Write{b, a}, in), tensor.ErrOverlap)
 	})
 }
 
@@ -116,9 +131,7 @@ func TestCompileErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if err := tt.err(); !errors.Is(err, tt.want) {
-				t.Errorf("error is %v, want %v", err, tt.want)
-			}
+			wantError(t, tt.err(), tt.want)
 		})
 	}
 }
@@ -135,11 +148,16 @@ func TestAllocations(t *testing.T) {
 		k    graph.Kernel
 		in   []tensor.View
 	}{
-		{"binary", compileFor(t, binaryCase(ops.BinaryAdd, tensor.BFloat16), out, []tensor.View{turned, x}), []tensor.View{turned, x}},
-		{"unary", compileFor(t, unaryCase(ops.UnaryExp, tensor.BFloat16), out, []tensor.View{turned}), []tensor.View{turned}},
-		{"copy", compileFor(t, copyCase(tensor.BFloat16), out, []tensor.View{turned}), []tensor.View{turned}},
-		{"iota", tensor.Must(compileIota(ops.IotaOp{DType: tensor.BFloat16, Shape: shape}, operand(out))), nil},
-		{"put_slice", tensor.Must(compilePutSlice(ops.PutSliceOp{Start: []int{0, 0}, Step: []int{1, 1}, Size: []int{100, 100}},
+		{"binary", compileFor(t, binaryCase(ops.BinaryAdd, tensor.BFloat16), out,
+			[]tensor.View{turned, x}), []tensor.View{turned, x}},
+		{"unary", compileFor(t, unaryCase(ops.UnaryExp, tensor.BFloat16), out, []tensor.View{turned}),
+			[]tensor.View{turned}},
+		{"copy", compileFor(t, copyCase(tensor.BFloat16), out, []tensor.View{turned}),
+			[]tensor.View{turned}},
+		{"iota", tensor.Must(compileIota(ops.IotaOp{DType: tensor.BFloat16, Shape: shape}, operand(out))),
+			nil},
+		{"put_slice", tensor.Must(compilePutSlice(ops.PutSliceOp{Start: []int{0, 0}, Step: []int{1, 1},
+			Size: []int{100, 100}},
 			operand(out), []graph.Operand{operand(turned), operand(slice)})), []tensor.View{turned, slice}},
 	}
 	for _, tt := range kernels {

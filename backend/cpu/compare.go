@@ -45,7 +45,7 @@ func chooseCompare(fn ops.CompareFn, out, a, b graph.Operand) graph.Kernel {
 		return map2(cheap, compareFloats[float64](fn), out, a, b)
 	case tensor.Complex64, tensor.Complex128:
 		if fn == ops.CompareGuards {
-			return map2(cheap, guardsComplex, out, a, b)
+			return map2(cheap, guardsComplexTile, out, a, b)
 		}
 		return map2(cheap, compareEqual[complex128](fn), out, a, b)
 	}
@@ -136,7 +136,7 @@ func guardsFloats[T float](out []bool, a, b []T) {
 	}
 }
 
-func guardsComplex(out []bool, a, b []complex128) {
+func guardsComplexTile(out []bool, a, b []complex128) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] == 0 && !isFinite(b[i])

@@ -29,6 +29,14 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 		return compilePutSlice(op, out[0], in)
 	case ops.ConcatOp:
 		return compileConcat(op, out[0], in)
+	case ops.MatMulOp:
+		return compileMatMul(op, out[0], in[0], in[1])
+	case ops.ReduceOp:
+		return compileReduce(op, out[0], in)
+	case ops.ArgReduceOp:
+		return compileArgReduce(op, out[0], in[0])
+	case ops.SoftmaxOp:
+		return compileSoftmax(op, out[0], in[0])
 	case ops.GatherOp:
 		return compileGather(op, out, in)
 	case ops.ScatterOp:

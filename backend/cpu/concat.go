@@ -14,16 +14,19 @@ func compileConcat(op ops.ConcatOp, out graph.Operand, in []graph.Operand) (grap
 		return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is outside of rank %d", op.Axis, out.Rank())
 	}
 	k := &piecewise{fixed: fixed{out: []graph.Operand{out}, in: in}}
-	start, step, want := make([]int, out.Rank()), slices.Repeat([]int{1}, out.Rank()), slices.Clone(out.Shape)
+	start, step := make([]int, out.Rank()), slices.Repeat([]int{1}, out.Rank())
+	want := slices.Clone(out.Shape)
 	for i, o := range in {
 		if o.DType != out.DType {
-			return nil, tensor.Errorf("", tensor.ErrDType, "operand %d has dtype %s, the result %s", i, o.DType, out.DType)
+			return nil, tensor.Errorf("", tensor.ErrDType, "operand %d has dtype %s, the result %s",
+				i, o.DType, out.DType)
 		}
 		if o.Rank() == out.Rank() {
 			want[op.Axis] = o.Shape[op.Axis]
 		}
 		if !tensor.EqualShapes(o.Shape, want) {
-			return nil, tensor.Errorf("", tensor.ErrShape, "operand %d has shape %v, the result %v", i, o.Shape, out.Shape)
+			return nil, tensor.Errorf("", tensor.ErrShape, "operand %d has shape %v, the result %v",
+				i, o.Shape, out.Shape)
 		}
 		slice, err := out.Layout.Slice(start, step, o.Shape)
 		if err != nil {
@@ -33,7 +36,8 @@ func compileConcat(op ops.ConcatOp, out graph.Operand, in []graph.Operand) (grap
 		start[op.Axis] += o.Shape[op.Axis]
 	}
 	if start[op.Axis] != out.Shape[op.Axis] {
-		return nil, tensor.Errorf("", tensor.ErrShape, "the operands have %d elements along axis %d, the result %d",
+		return nil, tensor.Errorf("", tensor.ErrShape,
+			"the operands have %d elements along axis %d, the result %d",
 			start[op.Axis], op.Axis, out.Shape[op.Axis])
 	}
 	return k, nil

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -15,7 +14,9 @@ import (
 func copyCase(dt tensor.DType) elementCase {
 	return elementCase{
 		"copy", dt, []tensor.DType{dt},
-		func(out graph.Operand, in []graph.Operand) (graph.Kernel, error) { return compileCopy(out, in[0]) },
+		func(out graph.Operand, in []graph.Operand) (graph.Kernel, error) {
+			return compileCopy(out, in[0])
+		},
 		func(in []any) any { return in[0] },
 	}
 }
@@ -24,15 +25,20 @@ func TestCopy(t *testing.T) {
 	for _, dt := range tensor.DTypes {
 		t.Run(dt.String(), func(t *testing.T) { checkElementwise(t, copyCase(dt), []int{5, 3, 7}) })
 	}
-	for _, shape := range [][]int{{}, {0, 4}, {1}, {5000}, {3, 2000}, {2000, 3}, {130, 70}, {70, 130}, {9, 2, 40, 3}} {
+	for _, shape := range [][]int{
+		{}, {0, 4}, {1}, {5000}, {3, 2000}, {2000, 3}, {130, 70}, {70, 130}, {9, 2, 40, 3},
+	} {
 		t.Run(fmt.Sprint("shape", shape), func(t *testing.T) {
 			checkElementwise(t, copyCase(tensor.Uint16), shape)
 		})
 	}
-	t.Run("many_threads", func(t *testing.T) { checkElementwise(t, copyCase(tensor.Int8), []int{301, 143}) })
+	t.Run("many_threads", func(t *testing.T) {
+		checkElementwise(t, copyCase(tensor.Int8), []int{301, 143})
+	})
 	t.Run("nan_payload_is_kept", func(t *testing.T) {
 		l := tensor.RowMajor([]int{2, 2})
-		for _, dt := range []tensor.DType{tensor.Float16, tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Complex128} {
+		for _, dt := range []tensor.DType{tensor.Float16, tensor.Float32, tensor.Float64,
+			tensor.Complex64, tensor.Complex128} {
 			x := blank(dt, l)
 			b, _ := x.Storage().Bytes()
 			for i := range b {
@@ -67,25 +73,29 @@ func TestPutSlice(t *testing.T) {
 		op   ops.PutSliceOp
 	}{
 		{"block", ops.PutSliceOp{Start: []int{1, 2, 0}, Step: []int{1, 1, 1}, Size: []int{3, 2, 4}}},
-		{"reversed_and_strided", ops.PutSliceOp{Start: []int{5, 0, 3}, Step: []int{-2, 3, -1}, Size: []int{3, 2, 4}}},
+		{"reversed_and_strided", ops.PutSliceOp{Start: []int{5, 0, 3}, Step: []int{-2, 3, -1},
+			Size: []int{3, 2, 4}}},
 		{"whole", ops.PutSliceOp{Start: []int{0, 0, 0}, Step: []int{1, 1, 1}, Size: shape}},
 		{"nothing", ops.PutSliceOp{Start: []int{0, 0, 0}, Step: []int{1, 1, 1}, Size: []int{2, 0, 4}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, dt := range []tensor.DType{tensor.Bool, tensor.BFloat16, tensor.Float32, tensor.Int64, tensor.Complex128} {
+			for _, dt := range []tensor.DType{tensor.Bool, tensor.BFloat16, tensor.Float32, tensor.Int64,
+				tensor.Complex128} {
 				for i, to := range injective {
 					x := arranged(dt, readable[(i+1)%len(readable)].layout(shape), 0)
 					u := arranged(dt, readable[(i+3)%len(readable)].layout(tt.op.Size), 1)
 					want := putNaively(x, u, tt.op)
 					out := blank(dt, to.layout(shape))
-					k := tensor.Must(compilePutSlice(tt.op, operand(out), []graph.Operand{operand(x), operand(u)}))
+					k := tensor.Must(compilePutSlice(tt.op, operand(out), []graph.Operand{operand(x),
+						operand(u)}))
 					runOn(t, 2, k, out, x, u)
 					if !bytes.Equal(packed(out), want) || !holesKept(out) {
 						t.Fatalf("%s to %s: wrong bytes", dt, to.name)
 					}
 					own := arranged(dt, to.layout(shape), 0)
 					want = putNaively(own, u, tt.op)
-					k = tensor.Must(compilePutSlice(tt.op, operand(own), []graph.Operand{operand(own), operand(u)}))
+					k = tensor.Must(compilePutSlice(tt.op, operand(own), []graph.Operand{operand(own),
+						operand(u)}))
 					runOn(t, 2, k, own, own, u)
 					if !bytes.Equal(packed(own), want) {
 						t.Fatalf("%s in place in %s: wrong bytes", dt, to.name)
@@ -97,18 +107,19 @@ func TestPutSlice(t *testing.T) {
 	t.Run("errors", func(t *testing.T) {
 		x := graph.Operand{DType: tensor.Float32, Layout: tensor.RowMajor([]int{4})}
 		u := graph.Operand{DType: tensor.Float32, Layout: tensor.RowMajor([]int{3})}
-		if _, err := compilePutSlice(ops.PutSliceOp{Start: []int{2}, Step: []int{1}, Size: []int{3}}, x, []graph.Operand{x, u}); !errors.Is(err, tensor.ErrBounds) {
-			t.Errorf("outside: error is %v, want %v", err, tensor.ErrBounds)
-		}
-		if _, err := compilePutSlice(ops.PutSliceOp{Start: []int{0}, Step: []int{1}, Size: []int{2}}, x, []graph.Operand{x, u}); !errors.Is(err, tensor.ErrShape) {
-			t.Errorf("another size: error is %v, want %v", err, tensor.ErrShape)
-		}
+		outside := ops.PutSliceOp{Start: []int{2}, Step: []int{1}, Size: []int{3}}
+		_, err := compilePutSlice(outside, x, []graph.Operand{x, u})
+		wantError(t, err, tensor.ErrBounds)
+		shorter := ops.PutSliceOp{Start: []int{0}, Step: []int{1}, Size: []int{2}}
+		_, err = compilePutSlice(shorter, x, []graph.Operand{x, u})
+		wantError(t, err, tensor.ErrShape)
 	})
 }
 
 func TestConcat(t *testing.T) {
 	for axis := range 3 {
-		for _, dt := range []tensor.DType{tensor.Bool, tensor.Float16, tensor.Float32, tensor.Int64, tensor.Complex128} {
+		for _, dt := range []tensor.DType{tensor.Bool, tensor.Float16, tensor.Float32, tensor.Int64,
+			tensor.Complex128} {
 			t.Run(fmt.Sprintf("%s_along_%d", dt, axis), func(t *testing.T) {
 				for w, to := range injective {
 					checkConcat(t, dt, axis, w, to)
@@ -131,12 +142,12 @@ func TestConcat(t *testing.T) {
 		{"other_rank", 0, o(4, 3), []graph.Operand{o(2, 3), o(2)}, tensor.ErrShape},
 		{"too_few", 0, o(5, 3), []graph.Operand{o(2, 3), o(2, 3)}, tensor.ErrShape},
 		{"too_many", 0, o(3, 3), []graph.Operand{o(2, 3), o(2, 3)}, tensor.ErrBounds},
-		{"other_dtype", 0, o(2), []graph.Operand{{DType: tensor.Uint8, Layout: tensor.RowMajor([]int{2})}}, tensor.ErrDType},
+		{"other_dtype", 0, o(2), []graph.Operand{{DType: tensor.Uint8,
+			Layout: tensor.RowMajor([]int{2})}}, tensor.ErrDType},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := compileConcat(ops.ConcatOp{Axis: tt.axis}, tt.out, tt.in); !errors.Is(err, tt.want) {
-				t.Errorf("error is %v, want %v", err, tt.want)
-			}
+			_, err := compileConcat(ops.ConcatOp{Axis: tt.axis}, tt.out, tt.in)
+			wantError(t, err, tt.want)
 		})
 	}
 }

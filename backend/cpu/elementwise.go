@@ -11,8 +11,8 @@ type elementwiseKernel struct {
 	*tiled
 }
 
-// elementwise makes a kernel of the work t. An operand of the output's dtype may be the output itself: a plane
-// is read before it is written, and of another operand's elements only those are written that were read.
+// elementwise makes a kernel of the work t. An operand of the output's dtype may be the output itself: what
+// is written to a place depends on what was read from there alone.
 func elementwise(t *tiled, out graph.Operand, in ...graph.Operand) graph.Kernel {
 	k := &elementwiseKernel{fixed{out: []graph.Operand{out}, in: in}, t}
 	for _, o := range in {
@@ -35,7 +35,8 @@ func (k *elementwiseKernel) Run(x graph.Exec, out []tensor.Write, in []tensor.Re
 }
 
 // mapTiles is out[i…] = fn(x[i…]) by tiles, for x with a layout, if not with memory.
-func mapTiles[R, C tensor.Element](cost int, fn func(out []R, x []C), x *source[C], out graph.Operand, in tensor.Layout) *tiled {
+func mapTiles[R, C tensor.Element](cost int, fn func(out []R, x []C), x *source[C], out graph.Operand,
+	in tensor.Layout) *tiled {
 	y := sinkOf[R](out.DType)
 	t := newTiled(cost, []form{y.form, x.form}, out.Layout, in)
 	t.plane = func(t *tile) {

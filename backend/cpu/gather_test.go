@@ -77,7 +77,7 @@ func gatherCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.D
 				i++
 			}
 		}
-		if !sameBits(got, expect, false) {
+		if !sameElements(got, expect, false) {
 			t.Fatalf("case %d %+v with %d threads:\nx %v %s\n got %v\nwant %v", n, c, x.threads, xs, views[0].Layout(), got, expect)
 		}
 	}

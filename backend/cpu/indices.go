@@ -10,9 +10,9 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// blockSize is how many index values are widened and resolved at a time: they and the offsets that they
+// indexBlock is how many index values are widened and resolved at a time: they and the offsets that they
 // become stay in L1.
-const blockSize = 512
+const indexBlock = 512
 
 // indexOperand is one index operand and the axis of x that its values are starts on. A value v is start v,
 // or v + wrap where −wrap ≤ v < 0; it is in bounds from 0 to last.
@@ -115,8 +115,8 @@ func (c *indexCheck) chunk(lo, hi int) {
 	p := &c.plan.index[c.operand]
 	l := c.plan.lanes.get()
 	defer c.plan.lanes.put(l)
-	for ; lo < hi && int64(lo) < c.bad.Load(); lo += blockSize {
-		vals := l.vals[:min(blockSize, hi-lo)]
+	for ; lo < hi && int64(lo) < c.bad.Load(); lo += indexBlock {
+		vals := l.vals[:min(indexBlock, hi-lo)]
 		p.read(&l.index, &p.ownAt, c.index[c.operand], lo, vals)
 		if j := p.firstBad(vals); j < len(vals) {
 			lower(&c.bad, int64(lo+j))
@@ -177,7 +177,7 @@ func (r *windowRun) indexError(k, bad int, own bool) *ops.IndexError {
 		Index: val[0], Extent: p.extent, Window: p.window,
 	}
 	if r.plan.origin != nil {
-		e.Operand, e.Axis = r.plan.origin[k].Operand, r.plan.origin[k].Axis
+		r.plan.origin[k].Tell(e, r.plan.indexShape)
 	}
 	return e
 }

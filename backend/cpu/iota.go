@@ -13,7 +13,8 @@ func compileIota(op ops.IotaOp, out graph.Operand) (graph.Kernel, error) {
 		return nil, tensor.Errorf("", tensor.ErrDType, "iota does not take bool")
 	}
 	if op.Axis < 0 || op.Axis >= len(op.Shape) {
-		return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is outside of rank %d", op.Axis, len(op.Shape))
+		return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is outside of rank %d", op.Axis,
+			len(op.Shape))
 	}
 	along := tensor.Layout{Shape: op.Shape, Strides: make([]int, len(op.Shape))}
 	along.Strides[op.Axis] = 1

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -24,22 +23,21 @@ func TestIota(t *testing.T) {
 	}
 	t.Run("half_rounds", func(t *testing.T) {
 		out := blank(tensor.Float16, tensor.RowMajor([]int{2052}))
-		runOn(t, 1, tensor.Must(compileIota(ops.IotaOp{DType: tensor.Float16, Shape: []int{2052}}, operand(out))), out)
+		runOn(t, 1, tensor.Must(compileIota(ops.IotaOp{DType: tensor.Float16, Shape: []int{2052}},
+			operand(out))), out)
 		if got := elementAt(out, 2051).(tensor.F16).Float32(); got != 2052 { // 2051 ties to even
 			t.Errorf("element 2051 is %v, want 2052", got)
 		}
 	})
 	t.Run("bool_is_no_number", func(t *testing.T) {
 		o := graph.Operand{DType: tensor.Bool, Layout: tensor.RowMajor([]int{2})}
-		if _, err := compileIota(ops.IotaOp{DType: tensor.Bool, Shape: []int{2}}, o); !errors.Is(err, tensor.ErrDType) {
-			t.Errorf("error is %v, want %v", err, tensor.ErrDType)
-		}
+		_, err := compileIota(ops.IotaOp{DType: tensor.Bool, Shape: []int{2}}, o)
+		wantError(t, err, tensor.ErrDType)
 	})
 	t.Run("axis_outside", func(t *testing.T) {
 		o := graph.Operand{DType: tensor.Int8, Layout: tensor.RowMajor([]int{2})}
-		if _, err := compileIota(ops.IotaOp{DType: tensor.Int8, Axis: 1, Shape: []int{2}}, o); !errors.Is(err, tensor.ErrAxis) {
-			t.Errorf("error is %v, want %v", err, tensor.ErrAxis)
-		}
+		_, err := compileIota(ops.IotaOp{DType: tensor.Int8, Axis: 1, Shape: []int{2}}, o)
+		wantError(t, err, tensor.ErrAxis)
 	})
 }
 
@@ -50,7 +48,8 @@ func checkIota(t *testing.T, op ops.IotaOp, to arrangement) {
 	for idx := range tensor.Indices(op.Shape) {
 		got, want := elementAt(out, out.Layout().At(idx)), slowCast(int64(idx[op.Axis]), op.DType)
 		if !sameValue(got, want) {
-			t.Fatalf("axis %d of %v in %s: element %v is %v, want %v", op.Axis, op.Shape, to.name, idx, got, want)
+			t.Fatalf("axis %d of %v in %s: element %v is %v, want %v", op.Axis, op.Shape, to.name, idx,
+				got, want)
 		}
 	}
 	if !holesKept(out) {
@@ -71,7 +70,8 @@ func TestRandomBits(t *testing.T) {
 				for idx := range tensor.Indices(shape) {
 					want := philox.Block([2]uint32{0xbeef, 0xdead}, i/4+op.Offset)[i%4]
 					if got := elementAt(out, out.Layout().At(idx)); got != want {
-						t.Fatalf("%v in %s on %d threads: element %v is %v, want %v", shape, to.name, threads, idx, got, want)
+						t.Fatalf("%v in %s on %d threads: element %v is %v, want %v", shape, to.name,
+							threads, idx, got, want)
 					}
 					i++
 				}
@@ -83,8 +83,7 @@ func TestRandomBits(t *testing.T) {
 	}
 	t.Run("key_is_two_words", func(t *testing.T) {
 		out := graph.Operand{DType: tensor.Uint32, Layout: tensor.RowMajor([]int{4})}
-		if _, err := compileRandomBits(ops.RandomBitsOp{Shape: []int{4}}, out, out); !errors.Is(err, tensor.ErrDType) {
-			t.Errorf("error is %v, want %v", err, tensor.ErrDType)
-		}
+		_, err := compileRandomBits(ops.RandomBitsOp{Shape: []int{4}}, out, out)
+		wantError(t, err, tensor.ErrDType)
 	})
 }

@@ -21,7 +21,8 @@ func compilePutSlice(op ops.PutSliceOp, out graph.Operand, in []graph.Operand) (
 		return nil, err
 	}
 	if !tensor.EqualShapes(u.Shape, op.Size) {
-		return nil, tensor.Errorf("", tensor.ErrShape, "the slice has shape %v, what is put there %v", op.Size, u.Shape)
+		return nil, tensor.Errorf("", tensor.ErrShape, "the slice has shape %v, what is put there %v",
+			op.Size, u.Shape)
 	}
 	size := out.DType.Size()
 	return &piecewise{

@@ -94,7 +94,7 @@ func (g *scatterRig[T]) check(t testing.TB, n int, c *windowCase) {
 				}
 				k++
 			}
-			if got := tensor.Elements[T](o.Storage()); !sameBits(got, expect, g.loose) {
+			if got := tensor.Elements[T](o.Storage()); !sameElements(got, expect, g.loose) {
 				t.Fatalf("case %d %s %+v with %d threads, result %d, in place %v:\n got %v\nwant %v",
 					n, g.op, c, x.threads, i, g.inPlace, got, expect)
 			}

@@ -33,7 +33,8 @@ func compileSelect(_ ops.SelectOp, out graph.Operand, in []graph.Operand) (graph
 func selectKernel[W tensor.Element](out graph.Operand, in []graph.Operand) graph.Kernel {
 	cond, y := sourceOf[bool](1, tensor.Bool), sinkOf[W](out.DType)
 	a, b := sourceOf[W](2, out.DType), sourceOf[W](3, out.DType)
-	t := newTiled(cheap, []form{y.form, cond.form, a.form, b.form}, out.Layout, in[0].Layout, in[1].Layout, in[2].Layout)
+	t := newTiled(cheap, []form{y.form, cond.form, a.form, b.form}, out.Layout, in[0].Layout,
+		in[1].Layout, in[2].Layout)
 	t.plane = func(t *tile) {
 		dst := y.open(t)
 		selectTile(dst, cond.tile(t), a.tile(t), b.tile(t))

@@ -13,7 +13,7 @@ import (
 // its operands, and its results cannot depend on them.
 
 const (
-	tileBytes = 4096    // per operand; with four operands half of a first-level cache
+	tileBytes = 8192    // per operand, so that those of an operation share a first-level cache
 	longRun   = 1 << 14 // elements of a plane that needs no scratch
 )
 

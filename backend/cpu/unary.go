@@ -89,7 +89,8 @@ func testIntegers[T integer](fn ops.UnaryFn, out, in graph.Operand) graph.Kernel
 	return nil
 }
 
-func unaryFloat[T float](fn ops.UnaryFn, elementary func(ops.UnaryFn) func(out, x []T), out, in graph.Operand) graph.Kernel {
+func unaryFloat[T float](fn ops.UnaryFn, elementary func(ops.UnaryFn) func(out, x []T), out,
+	in graph.Operand) graph.Kernel {
 	switch fn {
 	case ops.UnaryNeg:
 		return map1(cheap, negTile[T], out, in)

@@ -15,9 +15,12 @@ func unaryComplex(fn ops.UnaryFn, out, in graph.Operand) graph.Kernel {
 	case ops.UnaryNeg:
 		return map1(cheap, mapComplex(func(z complex128) complex128 { return -z }), out, in)
 	case ops.UnaryConj:
-		return map1(cheap, mapComplex(func(z complex128) complex128 { return complex(real(z), -imag(z)) }), out, in)
+		return map1(cheap, mapComplex(func(z complex128) complex128 {
+			return complex(real(z),
+				-imag(z))
+		}), out, in)
 	case ops.UnaryAbs:
-		return map1(dear, mapComplex(modulus), out, in)
+		return map1(dear, mapComplex(absComplex), out, in)
 	case ops.UnaryReal:
 		return elementwise(componentTiles(out, in, 0), out, in)
 	case ops.UnaryImag:
@@ -61,8 +64,8 @@ func componentTiles(out, in graph.Operand, part int) *tiled {
 	return moveTiles(out.DType.Size(), out.Layout, componentsOf(in.Layout, part))
 }
 
-// modulus is √(x² + y²) without overflow on the way; NaN where a component is, even beside an infinity.
-func modulus(z complex128) float64 {
+// absComplex is √(x² + y²) without overflow on the way; NaN where a component is, even beside an infinity.
+func absComplex(z complex128) float64 {
 	if z != z {
 		return math.NaN()
 	}
@@ -86,7 +89,7 @@ func complexSign(z complex128) complex128 {
 	case m < 0x1p-900:
 		x, y = float64(x*0x1p600), float64(y*0x1p600)
 	}
-	r := modulus(complex(x, y))
+	r := absComplex(complex(x, y))
 	return complex(x/r, y/r)
 }
 

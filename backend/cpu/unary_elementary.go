@@ -17,7 +17,7 @@ func elementary32(fn ops.UnaryFn) func(out, x []float32) {
 	case ops.UnarySigmoid:
 		return sigmoidTile32
 	}
-	return each(rare32[fn])
+	return callEach(rare32[fn])
 }
 
 // elementary64 is elementary32 on float64.
@@ -32,11 +32,12 @@ func elementary64(fn ops.UnaryFn) func(out, x []float64) {
 	case ops.UnarySigmoid:
 		return sigmoidTile64
 	}
-	return each(rare64[fn])
+	return callEach(rare64[fn])
 }
 
-// each calls f for every element: for functions that take 10 ns and more, next to which the call is small.
-func each[T float](f func(T) T) func(out, x []T) {
+// callEach calls f for every element: for functions that take 10 ns and more, next to which a call through
+// a variable is small.
+func callEach[T float](f func(T) T) func(out, x []T) {
 	if f == nil {
 		return nil
 	}

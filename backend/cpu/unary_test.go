@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -93,7 +92,8 @@ func slowUnary(fn ops.UnaryFn, v any) any {
 
 // direct32 is the functions with a body of their own in float32.
 var direct32 = map[ops.UnaryFn]func(float32) float32{
-	ops.UnaryExp: fmath.Exp32, ops.UnaryLog: fmath.Log32, ops.UnaryTanh: fmath.Tanh32, ops.UnarySigmoid: fmath.Sigmoid32,
+	ops.UnaryExp: fmath.Exp32, ops.UnaryLog: fmath.Log32, ops.UnaryTanh: fmath.Tanh32,
+	ops.UnarySigmoid: fmath.Sigmoid32,
 }
 
 var slowFloats = map[ops.UnaryFn]func(float64) float64{
@@ -105,15 +105,18 @@ var slowFloats = map[ops.UnaryFn]func(float64) float64{
 		return math.Copysign(1, v)
 	},
 	ops.UnaryExp: fmath.Exp, ops.UnaryExp2: fmath.Exp2, ops.UnaryExpm1: fmath.Expm1,
-	ops.UnaryLog: fmath.Log, ops.UnaryLog2: fmath.Log2, ops.UnaryLog10: fmath.Log10, ops.UnaryLog1p: fmath.Log1p,
-	ops.UnarySqrt: math.Sqrt, ops.UnaryRsqrt: func(v float64) float64 { return 1 / math.Sqrt(v) }, ops.UnaryCbrt: fmath.Cbrt,
-	ops.UnarySin: fmath.Sin, ops.UnaryCos: fmath.Cos, ops.UnaryTan: fmath.Tan,
+	ops.UnaryLog: fmath.Log, ops.UnaryLog2: fmath.Log2, ops.UnaryLog10: fmath.Log10,
+	ops.UnaryLog1p: fmath.Log1p,
+	ops.UnarySqrt:  math.Sqrt, ops.UnaryCbrt: fmath.Cbrt,
+	ops.UnaryRsqrt: func(v float64) float64 { return 1 / math.Sqrt(v) },
+	ops.UnarySin:   fmath.Sin, ops.UnaryCos: fmath.Cos, ops.UnaryTan: fmath.Tan,
 	ops.UnaryAsin: fmath.Asin, ops.UnaryAcos: fmath.Acos, ops.UnaryAtan: fmath.Atan,
 	ops.UnarySinh: fmath.Sinh, ops.UnaryCosh: fmath.Cosh, ops.UnaryTanh: fmath.Tanh,
 	ops.UnaryAsinh: fmath.Asinh, ops.UnaryAcosh: fmath.Acosh, ops.UnaryAtanh: fmath.Atanh,
 	ops.UnarySigmoid: fmath.Sigmoid, ops.UnarySoftplus: fmath.Softplus,
 	ops.UnaryErf: fmath.Erf, ops.UnaryErfc: fmath.Erfc, ops.UnaryErfinv: fmath.Erfinv,
-	ops.UnaryFloor: math.Floor, ops.UnaryCeil: math.Ceil, ops.UnaryRound: math.RoundToEven, ops.UnaryTrunc: math.Trunc,
+	ops.UnaryFloor: math.Floor, ops.UnaryCeil: math.Ceil,
+	ops.UnaryRound: math.RoundToEven, ops.UnaryTrunc: math.Trunc,
 	ops.UnaryConj: func(v float64) float64 { return v }, ops.UnaryReal: func(v float64) float64 { return v },
 	ops.UnaryImag: func(float64) float64 { return 0 },
 }
@@ -167,7 +170,8 @@ func takesUnary(fn ops.UnaryFn, dt tensor.DType) bool {
 		return dt.IsInteger() || dt == tensor.Bool
 	case ops.UnaryFloor, ops.UnaryCeil, ops.UnaryRound, ops.UnaryTrunc:
 		return dt.IsInteger() || dt.IsFloat()
-	case ops.UnaryExp, ops.UnaryExpm1, ops.UnaryLog, ops.UnaryLog1p, ops.UnarySqrt, ops.UnaryRsqrt, ops.UnarySin, ops.UnaryCos,
+	case ops.UnaryExp, ops.UnaryExpm1, ops.UnaryLog, ops.UnaryLog1p, ops.UnarySqrt, ops.UnaryRsqrt,
+		ops.UnarySin, ops.UnaryCos,
 		ops.UnaryTan, ops.UnarySinh, ops.UnaryCosh, ops.UnaryTanh, ops.UnarySigmoid:
 		return dt.IsFloat() || dt.IsComplex()
 	}
@@ -184,10 +188,9 @@ func TestUnary(t *testing.T) {
 					return
 				}
 				l := tensor.RowMajor([]int{2})
-				_, err := c.compile(graph.Operand{DType: c.out, Layout: l}, []graph.Operand{{DType: dt, Layout: l}})
-				if want := wrongKind(dt); !errors.Is(err, want) {
-					t.Fatalf("error is %v, want %v", err, want)
-				}
+				out, in := graph.Operand{DType: c.out, Layout: l}, graph.Operand{DType: dt, Layout: l}
+				_, err := c.compile(out, []graph.Operand{in})
+				wantError(t, err, wrongKind(dt))
 			})
 		}
 	}
@@ -231,8 +234,10 @@ func TestUnaryExact(t *testing.T) {
 		{"modulus_nan", "NaN comes before infinity", ops.UnaryAbs, complex(inf, nan), nan},
 		{"complex_sign", "z/|z|", ops.UnarySign, 3 - 4i, 0.6 - 0.8i},
 		{"complex_sign_zero", "0", ops.UnarySign, 0i, 0i},
-		{"complex_sign_large", "the modulus is infinite", ops.UnarySign, complex(math.MaxFloat64, math.MaxFloat64), complex(math.Sqrt2/2, math.Sqrt2/2)},
-		{"complex_sign_small", "the modulus has one bit", ops.UnarySign, complex(5e-324, 5e-324), complex(math.Sqrt2/2, math.Sqrt2/2)},
+		{"complex_sign_large", "the modulus is infinite", ops.UnarySign,
+			complex(math.MaxFloat64, math.MaxFloat64), complex(math.Sqrt2/2, math.Sqrt2/2)},
+		{"complex_sign_small", "the modulus has one bit", ops.UnarySign, complex(5e-324, 5e-324),
+			complex(math.Sqrt2/2, math.Sqrt2/2)},
 		{"conj", "the other sign", ops.UnaryConj, 1 + 2i, 1 - 2i},
 		{"imag", "a component", ops.UnaryImag, 1 + 2i, 2.0},
 		{"imag_of_real", "0", ops.UnaryImag, 3.5, 0.0},
@@ -262,7 +267,9 @@ func near(a, b complex128, tolerance float64) bool {
 // TestUnaryComplex holds the functions that are composed here to identities with others.
 func TestUnaryComplex(t *testing.T) {
 	f := complexFunctions
-	for _, z := range []complex128{0.3 + 0.4i, -1.5 + 2i, 2 - 0.7i, -0.2 - 3i, 1e-9 + 1e-9i, 12 + 1i, -12 - 1i} {
+	for _, z := range []complex128{
+		0.3 + 0.4i, -1.5 + 2i, 2 - 0.7i, -0.2 - 3i, 1e-9 + 1e-9i, 12 + 1i, -12 - 1i,
+	} {
 		e := f[ops.UnaryExp](z)
 		for name, pair := range map[string][2]complex128{
 			"expm1":   {f[ops.UnaryExpm1](z) + 1, e},
@@ -272,16 +279,19 @@ func TestUnaryComplex(t *testing.T) {
 			"tanh":    {f[ops.UnaryTanh](z) * f[ops.UnaryCosh](z), f[ops.UnarySinh](z)},
 			"euler":   {f[ops.UnaryCosh](z) + f[ops.UnarySinh](z), e},
 			"sigmoid": {f[ops.UnarySigmoid](z) * (1 + e), e},
-			"sign":    {f[ops.UnarySign](z) * complex(modulus(z), 0), z},
+			"sign":    {f[ops.UnarySign](z) * complex(absComplex(z), 0), z},
 		} {
-			if tolerance := 1e-14 * (1 + modulus(f[ops.UnaryCosh](z))/modulus(e)); !near(pair[1], pair[0], tolerance) {
+			tolerance := 1e-14 * (1 + absComplex(f[ops.UnaryCosh](z))/absComplex(e))
+			if !near(pair[1], pair[0], tolerance) {
 				t.Errorf("%s at %v: %v, want %v", name, z, pair[0], pair[1])
 			}
 		}
 	}
 	t.Run("small_arguments_keep_their_digits", func(t *testing.T) {
 		z := complex(1e-12, -2e-12)
-		for name, got := range map[string]complex128{"expm1": f[ops.UnaryExpm1](z), "log1p": f[ops.UnaryLog1p](z)} {
+		for name, got := range map[string]complex128{
+			"expm1": f[ops.UnaryExpm1](z), "log1p": f[ops.UnaryLog1p](z),
+		} {
 			if !near(z, got, 1e-11) {
 				t.Errorf("%s of %v is %v", name, z, got)
 			}

@@ -345,8 +345,8 @@ func windowOperands(v ...tensor.View) (o []graph.Operand, in []tensor.Read) {
 	return o, in
 }
 
-// sameBits compares element by element; two NaNs are the same where loose.
-func sameBits[T tensor.Element](a, b []T, loose bool) bool {
+// sameElements compares element by element; two NaNs are the same where loose.
+func sameElements[T tensor.Element](a, b []T, loose bool) bool {
 	for i := range a {
 		if bitsOf(a[i]) != bitsOf(b[i]) && !(loose && isNaN(a[i]) && isNaN(b[i])) {
 			return false

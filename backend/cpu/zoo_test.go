@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -88,7 +89,8 @@ func samples(dt tensor.DType) *tensor.Tensor {
 	case tensor.Int32:
 		return tensor.Of[int32](0, 1, -1, 2, 3, -3, 7, math.MinInt32, math.MaxInt32, 1<<24+1, 32, 5, -2, 31)
 	case tensor.Int64:
-		return tensor.Of[int64](0, 1, -1, 2, 3, -3, 7, math.MinInt64, math.MaxInt64, 1<<53+1, 64, 5, 1<<60+1<<52+1, -(1<<60 + 1<<52 + 1))
+		return tensor.Of[int64](0, 1, -1, 2, 3, -3, 7, math.MinInt64, math.MaxInt64, 1<<53+1, 64, 5,
+			1<<60+1<<52+1, -(1<<60 + 1<<52 + 1))
 	case tensor.Uint8:
 		return tensor.Of[uint8](0, 1, 2, 3, 7, 255, 128, 8, 5, 100)
 	case tensor.Uint16:
@@ -103,15 +105,18 @@ func samples(dt tensor.DType) *tensor.Tensor {
 		return tensor.Of(complexSamples[complex128]()...)
 	}
 	inf, nan := math.Inf(1), math.NaN()
-	return tensor.Must(tensor.FromFloat64s(dt, []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3, -7, 0.3,
+	return tensor.Must(tensor.FromFloat64s(dt, []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 1.5,
+		2.5, -2.5, 3, -7, 0.3,
 		100.7, 6e-8, 1e-40, -300, 65504, 3e38, -2e9, 1e19, inf, -inf, nan, 0.999}, 24))
 }
 
 func complexSamples[Z complex64 | complex128]() []Z {
 	inf, nan := math.Inf(1), math.NaN()
 	var out []Z
-	for _, z := range []complex128{0, complex(math.Copysign(0, -1), 0), 1, -1, 1i, -1i, 3 + 4i, -0.5 + 2i, 1e-3 - 1e-4i, 20 - 30i,
-		complex(inf, 0), complex(1, inf), complex(inf, nan), complex(nan, 0), 1e30 + 1e30i, 0.1 + 0.2i, -3} {
+	for _, z := range []complex128{0, complex(math.Copysign(0, -1), 0), 1, -1, 1i, -1i, 3 + 4i, -0.5 + 2i,
+		1e-3 - 1e-4i, 20 - 30i,
+		complex(inf, 0), complex(1, inf), complex(inf, nan), complex(nan,
+			0), 1e30 + 1e30i, 0.1 + 0.2i, -3} {
 		out = append(out, Z(z))
 	}
 	return out
@@ -243,13 +248,21 @@ type elementCase struct {
 	want    func(in []any) any
 }
 
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("error is %v, want %v", err, want)
+	}
+}
+
 func runOn(t *testing.T, threads int, k graph.Kernel, out tensor.View, in ...tensor.View) {
 	t.Helper()
 	reads := make([]tensor.Read, len(in))
 	for i, v := range in {
 		reads[i] = v.Read()
 	}
-	if err := k.Run(Threads(threads), []tensor.Write{tensor.Must(tensor.NewWrite(out))}, reads); err != nil {
+	if err := k.Run(Threads(threads), []tensor.Write{tensor.Must(tensor.NewWrite(out))},
+		reads); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -306,7 +319,8 @@ func checkElementwise(t *testing.T, c elementCase, shape []int) {
 			for _, threads := range []int{1 + (a+w)%2, 3} {
 				runOn(t, threads, k, out, in...)
 				if !bytes.Equal(packed(out), want) {
-					t.Fatalf("%s on %d threads: other bits than row-major\n got %v\nwant %v", what, threads, packed(out), want)
+					t.Fatalf("%s on %d threads: other bits than row-major\n got %v\nwant %v", what,
+						threads, packed(out), want)
 				}
 			}
 			if !holesKept(out) {

@@ -1,0 +1,168 @@
+package cpu
+
+import "github.com/adjoint-go/adjoint/tensor"
+
+// folder folds lines of E in the type A: one after another, or a strip of neighbouring lines side by side.
+// Both loops follow the tree, so a line has the same bits either way.
+type folder[E tensor.Element, A any] struct {
+	load   func(dst []A, src []E, at, step int)
+	direct bool // E is A
+	line   nest // of the folded axes, from offset 0; its rows are walked in order
+	length int  // elements of a line
+	column int  // distance of neighbouring lines of a strip
+	width  int  // lines of a strip
+	exps   *exponentials[A]
+}
+
+// lineReader is the memory that a folder works with.
+type lineReader[E tensor.Element, A any] struct {
+	src    []E
+	direct []A // src, where the folder is direct
+
+	runs    runs
+	tree    cascade[A]
+	block   [blockSize]A
+	offsets [blockSize]int
+	rows    []A // 4 rows of a strip
+	lanes   []A // a row a lane
+	trees   rowCascade[A]
+}
+
+// prepare readies w for the elements in a storage.
+func (p *folder[E, A]) prepare(w *lineReader[E, A], s *tensor.Storage) {
+	w.src = tensor.Elements[E](s)
+	if p.direct {
+		w.direct = elementsOf[A](s)
+	}
+	if p.width > 1 {
+		w.rows, w.lanes = grown(w.rows, 4*p.width), grown(w.lanes, lanes*p.width)
+	}
+}
+
+func (w *lineReader[E, A]) release() { w.src, w.direct = nil, nil }
+
+// foldLine folds elements from to to − 1 of the line that begins at base. Where top is given, every element
+// x stands for exp(x − top).
+//
+// It is bound by memory for contiguous lines (20 GB/s from the second-level cache), by the exponential, or by
+// the gathering load of a block.
+func (p *folder[E, A]) foldLine(w *lineReader[E, A], f *fold[A], base, from, to int, top []A) A {
+	step := p.line.step[0]
+	direct := p.direct && top == nil && step == 1
+	if n := to - from; direct && to <= p.line.row && (n <= blockSize || f.anyOrder) && n > 0 {
+		return f.block(w.direct[base+from:][:n]) // most lines of most tensors
+	}
+	most, least := blockSize, blockSize // elements that make a block where they lie
+	if f.anyOrder {
+		most, least = to-from, blockSize/2
+	}
+	value, filled := f.identity, 0
+	w.runs.seek(&p.line, from)
+	for i := from; i < to; {
+		at, n := w.runs.next(to - i)
+		at += base
+		for n > 0 {
+			var x []A
+			if m := min(n, most); direct && filled == 0 && (m >= least || i+m == to) {
+				x = w.direct[at:][:m]
+				i, n, at = i+m, n-m, at+m
+			} else {
+				m = min(n, blockSize-filled)
+				p.load(w.block[filled:filled+m], w.src, at, step)
+				i, n, at, filled = i+m, n-m, at+m*step, filled+m
+				if filled < blockSize && i < to {
+					continue
+				}
+				x = w.block[:filled]
+				filled = 0
+			}
+			if top != nil {
+				p.exps.line(x, top[0])
+			}
+			if f.anyOrder {
+				value = f.join(value, f.block(x))
+			} else {
+				w.tree.push(f, f.block(x))
+			}
+		}
+	}
+	if f.anyOrder {
+		return value
+	}
+	return w.tree.total(f)
+}
+
+// foldStrip does what foldLine does for len(out) lines at a time, row by row; top has an element a line. It
+// is bound by memory: rows are read once, in runs of a kilobyte, and the lanes stay in the nearest cache.
+func (p *folder[E, A]) foldStrip(w *lineReader[E, A], f *fold[A], out []A, base, from, to int, top []A) {
+	w.runs.seek(&p.line, from)
+	if f.anyOrder {
+		setAll(out, f.identity)
+	} else {
+		w.trees.reset(p.width, (to-from)/blockSize+1)
+	}
+	for i := from; i < to; i += blockSize {
+		offsets := w.offsets[:min(blockSize, to-i)]
+		p.offsets(w, offsets, base)
+		if f.anyOrder {
+			p.foldRows(w, f, out, offsets, 0, 1, top)
+			continue
+		}
+		for j := range lanes {
+			lane := w.lanes[j*p.width:][:len(out)]
+			setAll(lane, f.identity)
+			p.foldRows(w, f, lane, offsets, j, lanes, top)
+		}
+		p.pushLanes(w, f, len(out))
+	}
+	if !f.anyOrder {
+		w.trees.total(f, out)
+	}
+}
+
+// pushLanes joins the lanes of a block and pushes its values.
+func (p *folder[E, A]) pushLanes(w *lineReader[E, A], f *fold[A], columns int) {
+	for half := lanes / 2; half > 0; half /= 2 {
+		for j := range half {
+			f.row(w.lanes[j*p.width:][:columns], w.lanes[(j+half)*p.width:])
+		}
+	}
+	w.trees.push(f, w.lanes[:columns])
+}
+
+// offsets finds where the next rows begin.
+func (p *folder[E, A]) offsets(w *lineReader[E, A], offsets []int, base int) {
+	for done := 0; done < len(offsets); {
+		at, n := w.runs.next(len(offsets) - done)
+		for k := range n {
+			offsets[done+k] = base + at + k*p.line.step[0]
+		}
+		done += n
+	}
+}
+
+// foldRows joins rows first, first + stride, … into acc.
+func (p *folder[E, A]) foldRows(w *lineReader[E, A], f *fold[A], acc []A, offsets []int, first, stride int, top []A) {
+	j := first
+	for ; j+3*stride < len(offsets); j += 4 * stride {
+		a, b := p.row(w, 0, len(acc), offsets[j], top), p.row(w, 1, len(acc), offsets[j+stride], top)
+		c, d := p.row(w, 2, len(acc), offsets[j+2*stride], top), p.row(w, 3, len(acc), offsets[j+3*stride], top)
+		f.rows(acc, a, b, c, d)
+	}
+	for ; j < len(offsets); j += stride {
+		f.row(acc, p.row(w, 0, len(acc), offsets[j], top))
+	}
+}
+
+// row is n elements of a row that begins at an offset: where they lie, or loaded into slot k.
+func (p *folder[E, A]) row(w *lineReader[E, A], k, n, at int, top []A) []A {
+	if p.direct && p.column == 1 && top == nil {
+		return w.direct[at:][:n]
+	}
+	x := w.rows[k*p.width:][:n]
+	p.load(x, w.src, at, p.column)
+	if top != nil {
+		p.exps.columns(x, top)
+	}
+	return x
+}

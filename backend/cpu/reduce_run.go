@@ -1,0 +1,222 @@
+package cpu
+
+import (
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// reducer folds lines of elements E in the type A and writes a value a line. top is set for LogSumExp, whose
+// fold comes second, over exponentials.
+type reducer[E tensor.Element, A summable] struct {
+	operands fixed
+	folder   folder[E, A]
+	fold     *fold[A]
+	top      *fold[A]
+	rows     rowsOf[E, A]
+	kept     nest // of the results: operand 0 the source, 1 the destination
+	quiet    func(values []A)
+	initAt   int // where the init element lies; −1 where there is none
+
+	states states[reduceRun[E, A]]
+	spare  states[reduceScratch[E, A]]
+}
+
+// reduceScratch is what a chunk works with.
+type reduceScratch[E tensor.Element, A summable] struct {
+	lineReader[E, A]
+	s           strips
+	values, top []A
+}
+
+// reduceRun is one run. An item is a piece of a line, or of the lines of a strip; where lines are not cut an
+// item goes all the way to the stored result.
+type reduceRun[E tensor.Element, A summable] struct {
+	p        *reducer[E, A]
+	src, dst *tensor.Storage
+	init     [1]A
+	pieces   int
+	size     int // elements of a piece
+	pass     *fold[A]
+	partial  []A // an item's values
+	tops     []A // of each strip, in the second pass of LogSumExp
+}
+
+func newReducer[E tensor.Element, A summable](op ops.ReduceOp, out graph.Operand, in []graph.Operand,
+	rows rowsOf[E, A], f, top *fold[A], exps *exponentials[A], quiet func([]A)) (graph.Kernel, error) {
+	kept, folded := splitAxes(in[0].Layout, op.Axes)
+	p := &reducer[E, A]{fold: f, top: top, rows: rows, kept: newNestByStride(kept, out.Layout), quiet: quiet, initAt: -1}
+	p.operands = fixed{out: []graph.Operand{out}, in: in}
+	if op.Init {
+		p.initAt = in[1].Offset
+	}
+	p.folder = newFolder(rows, folded, &p.kept, f.anyOrder, exps)
+	return p, nil
+}
+
+// newFolder plans how lines laid out as line, which begin where kept says, are folded.
+func newFolder[E tensor.Element, A summable](rows rowsOf[E, A], line tensor.Layout, kept *nest, anyOrder bool,
+	exps *exponentials[A]) folder[E, A] {
+	p := folder[E, A]{load: rows.load, direct: rows.same, line: newNest(line), length: line.Size(),
+		column: kept.step[0], width: 1, exps: exps}
+	if anyOrder {
+		p.line = newNestByStride(line)
+	}
+	if sideBySide(kept, p.length, p.line.step[0]) {
+		p.width = stripBytes / sizeOf[A]()
+	}
+	return p
+}
+
+func (p *reducer[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
+	if err := p.operands.check(out, in); err != nil {
+		return err
+	}
+	units := p.kept.rows * stripsPerRow(&p.kept, p.folder.width)
+	if units == 0 {
+		return nil
+	}
+	r := p.states.get()
+	r.p, r.src, r.dst = p, in[0].Storage(), out[0].Storage()
+	if p.initAt >= 0 {
+		p.rows.load(r.init[:], tensor.Elements[E](in[1].Storage()), p.initAt, 1)
+	}
+	r.all(x.(*Exec), units)
+	r.src, r.dst = nil, nil
+	p.states.put(r)
+	return nil
+}
+
+// all runs the items, once or, for LogSumExp of lines in pieces, twice.
+func (r *reduceRun[E, A]) all(x *Exec, units int) {
+	p := r.p
+	work := p.folder.length * min(p.folder.width, p.kept.row)
+	if p.top != nil {
+		work *= 4 // an exponential costs more than an addition
+	}
+	r.size, r.pieces = treePieces(p.folder.length, piecesPerLine(units, work, x.NumThreads()))
+	items, grain := units*r.pieces, grainOf(work/r.pieces)
+	if r.pieces == 1 {
+		x.run(items, grain, r)
+		return
+	}
+	r.partial = grown(r.partial, items*p.folder.width)
+	if p.top != nil {
+		r.tops = grown(r.tops, units*p.folder.width)
+		r.pass = p.top
+		x.run(items, grain, r)
+		r.join(units)
+	}
+	r.pass = p.fold
+	x.run(items, grain, r)
+	r.join(units)
+}
+
+func (r *reduceRun[E, A]) chunk(lo, hi int) {
+	p := r.p
+	w := p.spare.get()
+	p.folder.prepare(&w.lineReader, r.src)
+	w.values, w.top = grown(w.values, p.folder.width), grown(w.top, p.folder.width)
+	w.s.seek(&p.kept, p.folder.width, lo/r.pieces)
+	for item := lo; item < hi; item++ {
+		unit, piece, n := item/r.pieces, item%r.pieces, w.s.size()
+		if r.pieces == 1 {
+			r.whole(w, w.values[:n], w.top[:n])
+			w.s.next()
+			continue
+		}
+		var top []A
+		if p.top != nil && r.pass == p.fold {
+			top = r.tops[unit*p.folder.width:][:n]
+		}
+		from := piece * r.size
+		to := min(from+r.size, p.folder.length)
+		p.folder.fold(&w.lineReader, r.pass, r.partial[item*p.folder.width:][:n], w.s.at(0), from, to, top)
+		if piece == r.pieces-1 {
+			w.s.next()
+		}
+	}
+	w.release()
+	p.spare.put(w)
+}
+
+// fold folds a strip, or the one line that it is.
+func (p *folder[E, A]) fold(w *lineReader[E, A], f *fold[A], out []A, base, from, to int, top []A) {
+	if p.width == 1 {
+		out[0] = p.foldLine(w, f, base, from, to, top)
+		return
+	}
+	p.foldStrip(w, f, out, base, from, to, top)
+}
+
+// whole reduces the lines of a strip from the first element to the stored result.
+func (r *reduceRun[E, A]) whole(w *reduceScratch[E, A], values, top []A) {
+	p := r.p
+	base, n := w.s.at(0), p.folder.length
+	if p.top == nil {
+		top = nil
+	} else {
+		p.folder.fold(&w.lineReader, p.top, top, base, 0, n, nil)
+		r.withInit(p.top, top)
+	}
+	p.folder.fold(&w.lineReader, p.fold, values, base, 0, n, top)
+	r.finish(values, top, w.s.at(1))
+}
+
+// join folds the pieces of each line by the tree: into tops after the first pass of two, else to the end.
+func (r *reduceRun[E, A]) join(units int) {
+	p := r.p
+	width := p.folder.width
+	w := p.spare.get()
+	w.values = grown(w.values, width)
+	w.s.seek(&p.kept, width, 0)
+	for unit := range units {
+		n := w.s.size()
+		w.trees.reset(width, r.pieces)
+		for piece := range r.pieces {
+			w.trees.push(r.pass, r.partial[(unit*r.pieces+piece)*width:][:n])
+		}
+		var top []A
+		if p.top != nil {
+			top = r.tops[unit*width:][:n]
+		}
+		if r.pass == p.fold {
+			w.trees.total(r.pass, w.values[:n])
+			r.finish(w.values[:n], top, w.s.at(1))
+		} else {
+			w.trees.total(r.pass, top)
+			r.withInit(r.pass, top)
+		}
+		w.s.next()
+	}
+	p.spare.put(w)
+}
+
+// withInit joins the init element, where there is one, to each of the values.
+func (r *reduceRun[E, A]) withInit(f *fold[A], values []A) {
+	if r.p.initAt < 0 {
+		return
+	}
+	for c, v := range values {
+		values[c] = f.join(r.init[0], v)
+	}
+}
+
+// finish turns folds into results and stores them.
+func (r *reduceRun[E, A]) finish(values, top []A, at int) {
+	p := r.p
+	if top == nil {
+		r.withInit(p.fold, values)
+	}
+	for c, m := range top {
+		s := values[c]
+		if p.initAt >= 0 {
+			s = p.folder.exps.one(r.init[0], m) + s
+		}
+		values[c] = m + p.folder.exps.log(s)
+	}
+	if p.quiet != nil {
+		p.quiet(values)
+	}
+	p.rows.store(tensor.Elements[E](r.dst), at, p.kept.step[1], values)
+}
