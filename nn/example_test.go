@@ -70,9 +70,9 @@ func ExampleAdam() {
 		fmt.Printf("%s = %.4v\n", v.Name(), value)
 	}
 	// Output:
-	// loss 4.
+	// loss 4.0
 	// loss 3.61
-	// x = 2.8
+	// x = 2.80
 	// adam/step = 2
 	// adam/x/m = 0.74
 	// adam/x/v = 0.03
@@ -96,8 +96,8 @@ func ExampleDropout() {
 		fmt.Println(outs[0])
 	}
 	// Output:
-	// [2. 2. 2. 2. 0. 0.]
-	// [2. 0. 0. 2. 0. 0.]
+	// [2. 2. 2. 0. 0. 2.]
+	// [2. 0. 0. 0. 0. 0.]
 }
 
 func ExampleCrossEntropyWith() {
@@ -120,10 +120,10 @@ func ExampleCosine() {
 	}
 	// Output:
 	// 0 0.5
-	// 1 1.
-	// 2 1.
+	// 1 1.0
+	// 2 1.0
 	// 6 0.5
-	// 10 0.
+	// 10 0.0
 }
 
 func ExampleSave() {

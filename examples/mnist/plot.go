@@ -42,21 +42,24 @@ func drawResult(path string, losses []float64, confusion *[classes][classes]int)
 	return f.Close()
 }
 
-// lossPlot shows the losses on a logarithmic axis, and their running mean.
+// window is the number of steps that the smooth curve is the mean of.
+const window = 50
+
+// lossPlot shows the losses on a logarithmic axis, and the mean of the last steps.
 func lossPlot(losses []float64) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = "training loss"
 	p.X.Label.Text, p.Y.Label.Text = "step", "cross-entropy"
 	points, means := make(plotter.XYs, 0, len(losses)), make(plotter.XYs, 0, len(losses))
-	mean := 0.0
+	sum := 0.0
 	for i, l := range losses {
 		l = math.Max(l, 1e-4) // a logarithm has no 0
-		if i == 0 {
-			mean = l
-		}
-		mean += (l - mean) / 50
 		points = append(points, plotter.XY{X: float64(i + 1), Y: l})
-		means = append(means, plotter.XY{X: float64(i + 1), Y: mean})
+		sum += l
+		if i >= window {
+			sum -= points[i-window].Y
+		}
+		means = append(means, plotter.XY{X: float64(i + 1), Y: sum / float64(min(i+1, window))})
 	}
 	p.Add(plotter.NewGrid())
 	if len(points) == 0 {
@@ -76,7 +79,7 @@ func lossPlot(losses []float64) (*plot.Plot, error) {
 	p.Add(each, smooth)
 	p.Legend.Top = true
 	p.Legend.Add("each step", each)
-	p.Legend.Add("mean of 50", smooth)
+	p.Legend.Add(fmt.Sprintf("mean of %d", window), smooth)
 	return p, nil
 }
 
