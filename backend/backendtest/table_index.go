@@ -135,7 +135,7 @@ func takeRows() []Row {
 		}
 	}
 	filled := Row{
-		Op: "ops.Filled", Why: "the fill gets the cotangents of what it filled", DTypes: anything,
+		Op: "ops.Take", Variant: "filled", Why: "the fill gets the cotangents of what it filled", DTypes: anything,
 		Build: build(func(in []*Node) *Node { return ops.Take(in[0], in[1], 0, ops.Filled(in[2])) }),
 		In:    []Input{in(plain, 4, 3), indices(startsAbout(4, 1), 6), in(plain)},
 	}
