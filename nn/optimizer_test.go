@@ -107,6 +107,8 @@ var optimizers = []struct {
 	{"SGD, Nesterov and decay", nn.SGD{LR: 0.02, Momentum: 0.8, Nesterov: true, WeightDecay: 0.1},
 		func() reference { return sgdReference(0.02, 0.8, 0.1, true) }},
 	{"SGD, clipped", nn.SGD{LR: 0.05, ClipNorm: 2}, func() reference { return clipped(2, sgdReference(0.05, 0, 0, false)) }},
+	{"SGD, clipped in the first step alone", nn.SGD{LR: 0.05, ClipNorm: 8.5},
+		func() reference { return clipped(8.5, sgdReference(0.05, 0, 0, false)) }},
 	{"Adam", nn.Adam{LR: 0.1}, func() reference { return adamReference(always(0.1), 0.9, 0.999, 1e-8, 0, 0) }},
 	{"Adam, own numbers", nn.Adam{LR: 0.1, Beta1: 0.5, Beta2: 0.9, Epsilon: 0.1, WeightDecay: 0.2},
 		func() reference { return adamReference(always(0.1), 0.5, 0.9, 0.1, 0.2, 0) }},

@@ -64,6 +64,20 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// TestMetricDTypes: floats of every width and int64, which is what counting gives.
+func TestMetricDTypes(t *testing.T) {
+	tr, _, _ := line(store(1), 40)
+	g := tr.Outputs[0].Graph()
+	tr.Metrics, tr.Epochs = nil, 1
+	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64, tensor.Int64} {
+		tr.Metrics = append(tr.Metrics, nn.Metric{Name: dt.String(), Value: g.Literal(dt, 3)})
+	}
+	h, err := tr.Fit(context.Background())
+	if err != nil || !slices.Equal(h.Epochs[0].Metrics, []float64{3, 3, 3, 3, 3}) {
+		t.Errorf("%+v, %v", h.Epochs, err)
+	}
+}
+
 // TestProgressLines: a line for the first step, one for every so many, one for the epoch's mean.
 func TestProgressLines(t *testing.T) {
 	tr, _, _ := line(store(1), 40)
@@ -161,6 +175,9 @@ func TestDebugNaN(t *testing.T) {
 	tr := build()
 	tr.DebugNaN = true
 	h, err := tr.Fit(context.Background())
+	if err == nil || !strings.HasPrefix(err.Error(), "step 3 in epoch 1: trainer_test.go:") {
+		t.Errorf("%v", err)
+	}
 	var step *nn.StepError
 	var cause *graph.NaNError
 	if !errors.As(err, &step) || step.Step != 3 || step.Epoch != 1 || !errors.As(err, &cause) || cause.Op != "ops.Log" ||

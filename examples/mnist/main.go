@@ -128,7 +128,7 @@ func trainingStep(model nn.Layer, batch, steps int) (outputs []*graph.Node, accu
 	images := g.Input("images", tensor.Uint8, batch, pixels)
 	labels := g.Input("labels", tensor.Uint8, batch)
 	logits := model.Apply(images)
-	optimizer := nn.Adam{LR: 2e-3, Schedule: nn.Cosine(steps/20, max(steps, steps/20+1))}
+	optimizer := nn.Adam{LR: 5e-3, Schedule: nn.Cosine(steps/40, max(steps, 1))}
 	return optimizer.Step(nn.CrossEntropy(logits, labels)), nn.Accuracy(logits, labels)
 }
 
