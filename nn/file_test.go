@@ -86,8 +86,10 @@ func TestLoadIsWholeOrNot(t *testing.T) {
 		spoil func(map[string]tensor.Read)
 		kinds map[string]error // by tensor
 	}{
-		{"one is missing", func(m map[string]tensor.Read) { delete(m, "half") }, map[string]error{"half": nn.ErrMissing}},
-		{"one too many", func(m map[string]tensor.Read) { m["more"] = m["w"] }, map[string]error{"more": nn.ErrExtra}},
+		{"one is missing",
+			func(m map[string]tensor.Read) { delete(m, "half") }, map[string]error{"half": nn.ErrMissing}},
+		{"one too many",
+			func(m map[string]tensor.Read) { m["more"] = m["w"] }, map[string]error{"more": nn.ErrExtra}},
 		{"another dtype", func(m map[string]tensor.Read) {
 			m["w"] = tensor.Must(tensor.New(tensor.Float64, 3, 2)).Read()
 		}, map[string]error{"w": tensor.ErrDType}},
@@ -115,7 +117,7 @@ func TestLoadIsWholeOrNot(t *testing.T) {
 		got := map[string]error{}
 		for _, e := range joined.Unwrap() {
 			var f *nn.FileError
-			if !errors.As(e, &f) || f.File != path || !strings.Contains(e.Error(), path) || !strings.Contains(e.Error(), `"`+f.Tensor+`"`) {
+			if !errors.As(e, &f) || f.File != path || !strings.HasPrefix(e.Error(), path+`: tensor "`+f.Tensor+`"`) {
 				t.Fatalf("%s: %v names no file and tensor", row.why, e)
 			}
 			got[f.Tensor] = f.Err

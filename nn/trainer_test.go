@@ -31,10 +31,13 @@ func line(s *graph.Store, n int) (t *nn.Trainer, a, b *graph.Variable) {
 		ys[i] = 3*xs[i] - 1
 	}
 	return &nn.Trainer{
-		Backend:  backend,
-		Outputs:  nn.SGD{LR: 0.2, Momentum: 0.5}.Step(nn.MSE(guess, y)),
-		Metrics:  []nn.Metric{{Name: "worst", Value: ops.Max(ops.Abs(ops.Sub(guess, y)))}},
-		Data:     &nn.Table{Columns: map[string]*tensor.Tensor{"x": tensor.Of(xs...), "y": tensor.Of(ys...)}, Batch: 4, Shuffle: true},
+		Backend: backend,
+		Outputs: nn.SGD{LR: 0.2, Momentum: 0.5}.Step(nn.MSE(guess, y)),
+		Metrics: []nn.Metric{{Name: "worst", Value: ops.Max(ops.Abs(ops.Sub(guess, y)))}},
+		Data: &nn.Table{
+			Columns: map[string]*tensor.Tensor{"x": tensor.Of(xs...), "y": tensor.Of(ys...)},
+			Batch:   4, Shuffle: true,
+		},
 		Epochs:   3,
 		Progress: io.Discard,
 	}, a, b
@@ -59,7 +62,8 @@ func TestFit(t *testing.T) {
 	for _, l := range h.Losses[:100] {
 		sum += l
 	}
-	if e.Number != 1 || e.Steps != 100 || !near(e.Loss, sum/100, 1e-12) || len(e.Metrics) != 1 || !(e.Metrics[0] > h.Epochs[2].Metrics[0]) {
+	if e.Number != 1 || e.Steps != 100 || !near(e.Loss, sum/100, 1e-12) || len(e.Metrics) != 1 ||
+		!(e.Metrics[0] > h.Epochs[2].Metrics[0]) {
 		t.Errorf("epoch %+v, want a mean loss of %v", e, sum/100)
 	}
 }
@@ -231,7 +235,8 @@ func TestFitErrors(t *testing.T) {
 		{"an assignment as the loss", func(t *nn.Trainer) {
 			t.Metrics, t.Outputs = nil, t.Outputs[1:]
 		}, tensor.ErrShape, 0},
-		{"after the epoch", func(t *nn.Trainer) { t.AfterEpoch = func(nn.Epoch) error { return late } }, late, 100},
+		{"after the epoch",
+			func(t *nn.Trainer) { t.AfterEpoch = func(nn.Epoch) error { return late } }, late, 100},
 	} {
 		tr, _, _ := line(store(1), 400)
 		row.spoil(tr)
