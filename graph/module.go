@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -66,39 +67,27 @@ func (m *module) reach() {
 	m.calls = topo(m.outputs, m.node, func(n *Node) bool { _, ok := m.folded[n]; return ok })
 }
 
-// Topo is the calls that outs need, operands first; calls with equal claims come in the order they were
-// built.
+// Topo is the calls that outs need in the order in which they were built, so operands come first. Reverse
+// rules build in an order that uses each value soon, which keeps few of them alive.
 func Topo(outs []*Node) []*Call {
 	return topo(outs, func(n *Node) *Node { return n }, func(*Node) bool { return false })
 }
 
-// topo walks with an explicit stack: graphs of unrolled loops are deeper than a goroutine should recurse.
 func topo(outs []*Node, follow func(*Node) *Node, stop func(*Node) bool) []*Call {
-	type frame struct {
-		c    *Call
-		next int
-	}
 	var order []*Call
 	seen := map[*Call]bool{}
-	var stack []frame
-	push := func(n *Node) {
-		if n = follow(n); !stop(n) && !seen[n.call] {
-			seen[n.call] = true
-			stack = append(stack, frame{n.call, 0})
-		}
-	}
-	for _, n := range outs {
-		push(n)
-		for len(stack) > 0 {
-			f := &stack[len(stack)-1]
-			if f.next < len(f.c.In) {
-				f.next++
-				push(f.c.In[f.next-1])
-				continue
+	visit := func(nodes []*Node) {
+		for _, n := range nodes {
+			if n = follow(n); !stop(n) && !seen[n.call] {
+				seen[n.call] = true
+				order = append(order, n.call)
 			}
-			order = append(order, f.c)
-			stack = stack[:len(stack)-1]
 		}
 	}
+	visit(outs)
+	for i := 0; i < len(order); i++ {
+		visit(order[i].In)
+	}
+	slices.SortFunc(order, func(a, b *Call) int { return a.id - b.id })
 	return order
 }

@@ -52,7 +52,7 @@ func (a accept) check(operand int, dt tensor.DType) error {
 // String names the kinds.
 func (a accept) String() string {
 	var s string
-	for i, name := range [...]string{"bool", "an integer", "a float", "a complex"} {
+	for i, name := range [...]string{"a bool", "an integer", "a float", "a complex"} {
 		if a>>i&1 == 0 {
 			continue
 		}

@@ -145,15 +145,16 @@ func Diagonal(x *Node, offset, axis1, axis2 int) *Node {
 	if err != nil {
 		return x.Graph().Fail(op, err)
 	}
-	x = permute(x, append(without(axes, x.Rank()), axes...))
-	lead := x.Rank() - 2
-	rows, cols := x.Shape()[lead], x.Shape()[lead+1]
+	rest := without(axes, x.Rank())
+	lead := pick(x.Shape(), rest)
+	rows, cols := x.Shape()[axes[0]], x.Shape()[axes[1]]
 	offset = min(max(offset, -rows), cols)
 	down, right := max(-offset, 0), max(offset, 0)
-	x = Reshape(x, append(slices.Clone(x.Shape()[:lead]), rows*cols)...)
-	o := whole(x.Shape())
-	if o.Size[lead] = max(min(rows-down, cols-right), 0); o.Size[lead] > 0 {
-		o.Start[lead], o.Step[lead] = down*cols+right, cols+1
+	flat := append(lead, rows*cols)
+	o := whole(flat)
+	last := len(lead)
+	if o.Size[last] = max(min(rows-down, cols-right), 0); o.Size[last] > 0 {
+		o.Start[last], o.Step[last] = down*cols+right, cols+1
 	}
-	return graph.Apply(o, x)
+	return graph.Apply(o, Reshape(permute(x, append(rest, axes...)), flat...))
 }

@@ -36,8 +36,8 @@ func (o CastOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 }
 
 // JVP casts the tangent.
-func (o CastOp) JVP(_ *Call, tan []*Node) []*Node {
-	if !o.To.IsDifferentiable() {
+func (o CastOp) JVP(c *Call, tan []*Node) []*Node {
+	if !c.In[0].DType().IsDifferentiable() || !o.To.IsDifferentiable() {
 		return none(1)
 	}
 	return push(tan, func(_ int, t *Node) *Node { return Cast(t, o.To) })

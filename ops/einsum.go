@@ -47,54 +47,65 @@ func Einsum(spec string, xs ...*Node) *Node {
 	var acc factor
 	for i, x := range xs {
 		needed := slices.Concat(append(s.in[i+1:], s.out)...)
-		f := factor{x, s.in[i]}.diagonals().withoutBroadcast(s.extent)
+		f := factor{x, s.in[i], s.extent}.diagonals().withoutBroadcast()
 		if i == 0 {
 			acc = f.sumOver(needed)
 			continue
 		}
 		acc = acc.contract(f.sumOver(slices.Concat(needed, acc.labels)), needed)
 	}
-	return acc.arrange(s.out)
+	return acc.arrange(s.out...)
 }
 
 // factor is a node with a label on each axis.
 type factor struct {
 	x      *Node
 	labels []label
+	extent map[label]int
 }
 
 // diagonals takes the diagonal of axes with the same label.
 func (f factor) diagonals() factor {
 	for i := 0; i < len(f.labels); i++ {
-		j := slices.Index(f.labels[i+1:], f.labels[i]) + i + 1
+		l := f.labels[i]
+		j := slices.Index(f.labels[i+1:], l) + i + 1
 		if j == i {
 			continue
 		}
-		l := f.labels[i]
 		rest := slices.Delete(slices.Delete(slices.Clone(f.labels), j, j+1), i, i+1)
-		f = factor{Diagonal(f.x, 0, i, j), append(rest, l)}
+		f = factor{Diagonal(f.x, 0, i, j), append(rest, l), f.extent}
 		i--
 	}
 	return f
 }
 
 // withoutBroadcast drops the axes of extent 1 that other operands have longer.
-func (f factor) withoutBroadcast(extent map[label]int) factor {
-	var r factor
-	var shape []int
+func (f factor) withoutBroadcast() factor {
+	if !f.x.Valid() {
+		return f
+	}
+	r := factor{extent: f.extent}
 	for a, l := range f.labels {
-		if d := f.x.Shape()[a]; d == extent[l] {
-			r.labels, shape = append(r.labels, l), append(shape, d)
+		if f.x.Shape()[a] == f.extent[l] {
+			r.labels = append(r.labels, l)
 		}
 	}
-	r.x = Reshape(f.x, shape...)
+	r.x = Reshape(f.x, f.extents(r.labels)...)
+	return r
+}
+
+func (f factor) extents(labels []label) []int {
+	r := make([]int, len(labels))
+	for i, l := range labels {
+		r[i] = f.extent[l]
+	}
 	return r
 }
 
 // sumOver sums the axes that are not needed.
 func (f factor) sumOver(needed []label) factor {
 	axes := []int{}
-	var r factor
+	r := factor{extent: f.extent}
 	for a, l := range f.labels {
 		if slices.Contains(needed, l) {
 			r.labels = append(r.labels, l)
@@ -107,12 +118,12 @@ func (f factor) sumOver(needed []label) factor {
 }
 
 // arrange puts the axes in the order of labels.
-func (f factor) arrange(labels []label) *Node {
+func (f factor) arrange(labels ...label) *Node {
 	perm := make([]int, len(labels))
 	for i, l := range labels {
 		perm[i] = slices.Index(f.labels, l)
 	}
-	return permute(f.x, perm)
+	return Transpose(f.x, perm...)
 }
 
 // contract is the product of two factors, summed over the labels of both that are not needed: a matrix
@@ -134,20 +145,16 @@ func (f factor) contract(h factor, needed []label) factor {
 			cols = append(cols, l)
 		}
 	}
-	x, y := f.arrange(slices.Concat(batch, rows, summed)), h.arrange(slices.Concat(batch, summed, cols))
-	extents := x.Shape()[:len(batch)]
-	rowExtents, k := x.Shape()[len(batch):len(batch)+len(rows)], tensor.Size(x.Shape()[len(batch)+len(rows):])
-	colExtents := y.Shape()[len(batch)+len(summed):]
-	shaped := func(x *Node, m, n int) *Node { return Reshape(x, slices.Concat(extents, []int{m, n})...) }
-	x, y = shaped(x, tensor.Size(rowExtents), k), shaped(y, k, tensor.Size(colExtents))
+	m, k, n := tensor.Size(f.extents(rows)), tensor.Size(f.extents(summed)), tensor.Size(f.extents(cols))
+	lead := f.extents(batch)
+	x := Reshape(f.arrange(slices.Concat(batch, rows, summed)...), slices.Concat(lead, []int{m, k})...)
+	y := Reshape(h.arrange(slices.Concat(batch, summed, cols)...), slices.Concat(lead, []int{k, n})...)
+	labels := slices.Concat(batch, rows, cols)
 	var out *Node
 	if len(summed) > 0 {
 		out = graph.Apply(MatMulOp{}, x, y)
 	} else {
 		out = Mul(x, y) // one column times one row
 	}
-	return factor{
-		Reshape(out, slices.Concat(extents, rowExtents, colExtents)...),
-		slices.Concat(batch, rows, cols),
-	}
+	return factor{Reshape(out, f.extents(labels)...), labels, f.extent}
 }

@@ -113,6 +113,9 @@ func MatMul(x, y *Node) *Node {
 
 // batchedMatMul broadcasts the batch axes.
 func batchedMatMul(x, y *Node) *Node {
+	if bad := graph.Invalid("ops.MatMul", x, y); bad != nil {
+		return bad
+	}
 	if y.Rank() == 2 && x.Rank() > 2 {
 		return rowsTimes(x, y)
 	}
@@ -160,9 +163,9 @@ func Dot(x, y *Node) *Node {
 	if x.Rank() <= 2 && y.Rank() <= 2 {
 		return MatMul(x, y)
 	}
-	k := x.Shape()[x.Rank()-1]
-	y = MoveAxis(y, max(y.Rank()-2, 0), 0)
-	rows, cols := x.Shape()[:x.Rank()-1], y.Shape()[1:]
-	out := graph.Apply(MatMulOp{}, Reshape(x, tensor.Size(rows), k), Reshape(y, k, tensor.Size(cols)))
-	return Reshape(out, slices.Concat(rows, cols)...)
+	inner := max(y.Rank()-2, 0)
+	k := y.Shape()[inner]
+	rows, cols := x.Shape()[:x.Rank()-1], slices.Delete(slices.Clone(y.Shape()), inner, inner+1)
+	x, y = Reshape(x, tensor.Size(rows), k), Reshape(MoveAxis(y, inner, 0), k, tensor.Size(cols))
+	return Reshape(graph.Apply(MatMulOp{}, x, y), slices.Concat(rows, cols)...)
 }

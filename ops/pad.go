@@ -2,7 +2,6 @@ package ops
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -106,14 +105,13 @@ func PadWith(x *Node, mode PadMode, low, high []int) *Node {
 		return x.Graph().Fail(op, err)
 	}
 	for a, d := range x.Shape() {
-		if low[a] == 0 && high[a] == 0 {
-			continue
+		switch {
+		case low[a] == 0 && high[a] == 0:
+		case mode == PadEdge || d == 1:
+			x = padEdge(x, a, d, low[a], high[a])
+		default:
+			x = padPeriodic(x, mode, a, d, low[a], high[a])
 		}
-		if mode == PadEdge || d == 1 {
-			x = padEdge(x, a, low[a], high[a])
-			continue
-		}
-		x = padPeriodic(x, mode, a, low[a], high[a])
 	}
 	return x
 }
@@ -139,33 +137,33 @@ func checkPadWith(shape []int, mode PadMode, low, high []int) error {
 	return nil
 }
 
-func padEdge(x *Node, axis, low, high int) *Node {
-	edge := func(at, n int) *Node {
-		shape := slices.Clone(x.Shape())
-		shape[axis] = n
-		return BroadcastTo(SliceAxis(x, axis, at, 1), shape...)
+// padEdge joins copies of the first and the last of d elements to x.
+func padEdge(x *Node, axis, d, low, high int) *Node {
+	var parts []*Node
+	if low > 0 {
+		parts = append(parts, Repeat(SliceAxis(x, axis, 0, 1), low, axis))
 	}
-	return joinParts(axis, edge(0, low), x, edge(x.Shape()[axis]-1, high))
+	parts = append(parts, x)
+	if high > 0 {
+		parts = append(parts, Repeat(SliceAxis(x, axis, d-1, 1), high, axis))
+	}
+	return Concat(axis, parts...)
 }
 
-// padPeriodic lays out periods of x and its mirror image, and cuts the piece that is wanted: a view of copies.
-func padPeriodic(x *Node, mode PadMode, axis, low, high int) *Node {
-	d := x.Shape()[axis]
-	period := x
+// padPeriodic lays out periods of x, of extent d, and its mirror image, and cuts the piece that is wanted.
+func padPeriodic(x *Node, mode PadMode, axis, d, low, high int) *Node {
+	if !x.Valid() {
+		return x
+	}
+	period, n := x, d
 	switch mode {
 	case PadSymmetric:
-		period = Concat(axis, x, Reverse(x, axis))
+		period, n = Concat(axis, x, Reverse(x, axis)), 2*d
 	case PadReflect: // the ends are not repeated
-		period = Concat(axis, x, Reverse(SliceAxis(x, axis, 1, d-2), axis))
+		period, n = Concat(axis, x, Reverse(SliceAxis(x, axis, 1, d-2), axis)), 2*d-2
 	}
-	n := period.Shape()[axis]
 	before := (low + n - 1) / n // whole periods in front of x
 	reps := filled(x.Rank(), 1)
 	reps[axis] = before + (d+high+n-1)/n
 	return SliceAxis(Tile(period, reps...), axis, before*n-low, low+d+high)
-}
-
-// joinParts joins those that have elements.
-func joinParts(axis int, parts ...*Node) *Node {
-	return Concat(axis, slices.DeleteFunc(parts, func(p *Node) bool { return p.Shape()[axis] == 0 })...)
 }

@@ -100,6 +100,9 @@ func (o ReduceOp) Batch(_ *Call, in []*Node, batched []bool, size int) []*Node {
 		return []*Node{graph.Apply(ReduceOp{o.Fn, shift(o.Axes, 1), o.Init}, in...)}
 	}
 	x := batchAll(in[:1], batched[:1], size)[0]
+	if !x.Valid() {
+		return []*Node{x}
+	}
 	axes := shift(o.Axes, 1)
 	kept := without(axes, x.Rank())
 	shape := pick(x.Shape(), kept)

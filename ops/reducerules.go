@@ -112,6 +112,9 @@ func (o ReduceOp) weights(c *Call, i int) *Node {
 // scan is h ← a·h + b along each line, in order or reversed, from h = start, of the shape of the result. last
 // is the last h, before the h just before each element, of the shape of a.
 func (o ReduceOp) scan(reverse bool, start, a, b *Node) (last, before *Node) {
+	if bad := graph.Invalid(o.Name(), start, a, b); bad != nil {
+		return bad, bad
+	}
 	lines := start.Shape()
 	op := ScatterScanOp{
 		Window: Window{

@@ -95,23 +95,15 @@ func quotient(n, m complex128) complex128 {
 	case m == 0:
 		inf := math.Copysign(math.Inf(1), c)
 		return complex(float64(inf*a), float64(inf*b))
-	case isInf(n) && isFinite(m):
-		a, b = unitInf(a), unitInf(b)
+	case isInf(n) && isFinite(m): // in both components, else one of the result were not NaN
+		a, b = math.Copysign(1, a), math.Copysign(1, b)
 		inf := math.Inf(1)
 		return complex(float64(inf*(float64(a*c)+float64(b*d))), float64(inf*(float64(b*c)-float64(a*d))))
-	case isInf(m) && isFinite(n):
-		c, d = unitInf(c), unitInf(d)
+	case isInf(m) && isFinite(n): // likewise
+		c, d = math.Copysign(1, c), math.Copysign(1, d)
 		return complex(float64(0*(float64(a*c)+float64(b*d))), float64(0*(float64(b*c)-float64(a*d))))
 	}
 	return complex(re, im)
-}
-
-// unitInf is ±1 for an infinity, else ±0.
-func unitInf(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return math.Copysign(1, x)
-	}
-	return math.Copysign(0, x)
 }
 
 // product is a·b by its definition, every product rounded by itself.

@@ -398,6 +398,9 @@ func TestQuotient(t *testing.T) {
 		{"by_zero", 1, 0, complex(inf, nan)},
 		{"by_infinity", 1 + 1i, complex(inf, inf), 0},
 		{"of_infinity", complex(inf, 1), 1 + 1i, complex(inf, -inf)},
+		{"of_infinities", complex(inf, -inf), 2, complex(inf, -inf)},
+		{"of_infinities_turned", complex(inf, inf), 2i, complex(inf, -inf)},
+		{"both_infinite", complex(inf, inf), complex(inf, inf), complex(nan, nan)},
 		{"nan", complex(nan, 0), 1, complex(nan, nan)},
 	}
 	for _, tt := range tests {

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"math"
 	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -94,13 +93,13 @@ func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 
 func (r *gatherRun) chunk(lo, hi int) {
 	p := r.plan
-	do := windowPart{pos: bounds{lo, hi}, win: bounds{0, p.elements}, starts: bounds{0, math.MaxInt}}
+	do := windowPart{pos: bounds{lo, hi}, win: bounds{0, p.elements}}
 	if r.kernel.byWindow {
 		do.pos, do.win = bounds{0, p.positions}, bounds{lo, hi}
 	}
 	l := p.lanes.get()
-	for end := do.pos.hi; do.pos.lo < end; do.pos.lo += blockSize {
-		at := l.at[:min(blockSize, end-do.pos.lo)]
+	for end := do.pos.hi; do.pos.lo < end; do.pos.lo += indexBlock {
+		at := l.at[:min(indexBlock, end-do.pos.lo)]
 		r.resolve(l, do.pos.lo, at)
 		p.apply(l, r.move, at, &do)
 	}

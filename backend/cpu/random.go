@@ -1,31 +1,42 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/internal/philox"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// compileRandomBits is word i mod 4 of the Philox block i div 4 + Offset, i the row-major position: a
-// function of the position alone, so any part of the output can be made by itself. Bound by the twenty
-// multiplications of a block.
+// compileRandomBits is word i mod 4 of the Philox block i div 4 + Offset, i the row-major position among the
+// words of one key: a function of the position alone, so any part of the output can be made by itself. Bound
+// by the twenty multiplications of a block.
 func compileRandomBits(op ops.RandomBitsOp, out, key graph.Operand) (graph.Kernel, error) {
-	if key.DType != tensor.Uint32 || !tensor.EqualShapes(key.Shape, []int{2}) {
-		return nil, tensor.Errorf("", tensor.ErrDType, "the key is %s, want uint32[2]", key.Spec())
+	last := key.Rank() - 1
+	if key.DType != tensor.Uint32 || last < 0 || key.Shape[last] != 2 {
+		return nil, tensor.Errorf("", tensor.ErrDType, "the key is %s, want uint32 with a last axis of 2", key.Spec())
 	}
-	positions := tensor.RowMajor(op.Shape)
+	positions := tensor.RowMajor(slices.Concat(key.Shape[:last], op.Shape))
 	if err := accepts(tensor.Uint32, out, graph.Operand{Layout: positions}); err != nil {
 		return nil, err
 	}
-	words := wordSource{key.At([]int{0}), key.At([]int{1}), op.Offset}
+	words := wordSource{
+		keys:   tensor.Layout{Shape: key.Shape[:last], Strides: key.Strides[:last], Offset: key.Offset},
+		hi:     key.Strides[last],
+		each:   max(tensor.Size(op.Shape), 1),
+		offset: op.Offset,
+	}
 	t := mapTiles(dear, copyTile[uint32], sourceBy(words.make), out, positions)
 	return &elementwiseKernel{fixed{out: []graph.Operand{out}, in: []graph.Operand{key}}, t}, nil
 }
 
-// wordSource is where the key's words are, and the counter of the first block.
+// wordSource is where the keys' words are, how many words each key gives, and the counter of their first
+// block.
 type wordSource struct {
-	lo, hi int
+	keys   tensor.Layout // of the low words
+	hi     int           // from a low word to its high word
+	each   int
 	offset uint64
 }
 
@@ -33,20 +44,35 @@ type wordSource struct {
 // another one.
 func (s wordSource) make(to []uint32, t *tile, place walk) {
 	mem := tensor.Elements[uint32](t.mem[1])
-	key := [2]uint32{mem[s.lo], mem[s.hi]}
+	var key [2]uint32
 	var block [4]uint32
-	have := -1
+	haveKey, have := -1, -1
 	for range t.h {
 		at := place.at
 		for j := range to[:t.w] {
-			if at/4 != have {
-				have = at / 4
+			k, i := at/s.each, at%s.each
+			if k != haveKey {
+				haveKey, have = k, -1
+				key = s.key(mem, k)
+			}
+			if i/4 != have {
+				have = i / 4
 				block = philox.Block(key, uint64(have)+s.offset)
 			}
-			to[j] = block[at%4]
+			to[j] = block[i%4]
 			at += place.col
 		}
 		to = to[t.w:]
 		place.at += place.row
 	}
+}
+
+// key is the words of the k-th key in row-major order.
+func (s wordSource) key(mem []uint32, k int) [2]uint32 {
+	lo := s.keys.Offset
+	for a := s.keys.Rank() - 1; a >= 0; a-- {
+		lo += k % s.keys.Shape[a] * s.keys.Strides[a]
+		k /= s.keys.Shape[a]
+	}
+	return [2]uint32{mem[lo], mem[lo+s.hi]}
 }

@@ -43,7 +43,7 @@ func compileScatterScan(op ops.ScatterScanOp, out, in []graph.Operand, used []bo
 	} else {
 		k.work = newExchange(dt.Size(), w)
 	}
-	return k, k.complete(s, w, out, in)
+	return k.complete(s, w, out, in)
 }
 
 // The rows of a scan: operand 0 is y, which holds h; 1 is b, 2 is a, 3 is before. They are bound as those of
@@ -75,42 +75,37 @@ func (r *exchangeRows[T]) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *exchangeRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	y, b, before, w, j, q := r.y, r.b, r.before, off[0], off[1], off[3]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			if before != nil {
-				before[q] = y[o+w]
-			}
-			y[o+w] = b[j]
+func (r *exchangeRows[T]) each(at, from []int, off, step *slotOffsets) {
+	y, b, before, w := r.y, r.b, r.before, off[0]
+	for k, o := range at {
+		if before != nil {
+			before[off[3]+from[k]*step[3]] = y[o+w]
 		}
-		j, q = j+step[1], q+step[3]
+		y[o+w] = b[off[1]+from[k]*step[1]]
 	}
 }
 
+// one does one writer.
+func (r *affineRows[T]) one(i, j, p, q int) {
+	h := r.y[i]
+	if r.before != nil {
+		r.before[q] = h
+	}
+	r.y[i] = T(r.a[p]*h) + r.b[j]
+}
+
 func (r *affineRows[T]) row(at, step *slotOffsets, n int) {
-	y, i, j, p, q := r.y, at[0], at[1], at[2], at[3]
+	i, j, p, q := at[0], at[1], at[2], at[3]
 	for range n {
-		h := y[i]
-		if r.before != nil {
-			r.before[q] = h
-		}
-		y[i] = T(r.a[p]*h) + r.b[j]
+		r.one(i, j, p, q)
 		i, j, p, q = i+step[0], j+step[1], p+step[2], q+step[3]
 	}
 }
 
-func (r *affineRows[T]) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	y, w, j, p, q := r.y, off[0], off[1], off[2], off[3]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			h := y[o+w]
-			if r.before != nil {
-				r.before[q] = h
-			}
-			y[o+w] = T(r.a[p]*h) + r.b[j]
-		}
-		j, p, q = j+step[1], p+step[2], q+step[3]
+func (r *affineRows[T]) each(at, from []int, off, step *slotOffsets) {
+	for k, o := range at {
+		i := from[k]
+		r.one(o+off[0], off[1]+i*step[1], off[2]+i*step[2], off[3]+i*step[3])
 	}
 }
 
@@ -131,13 +126,10 @@ func (r *affineBool) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *affineBool) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	j, p, q := off[1], off[2], off[3]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			r.one(o+off[0], j, p, q)
-		}
-		j, p, q = j+step[1], p+step[2], q+step[3]
+func (r *affineBool) each(at, from []int, off, step *slotOffsets) {
+	for k, o := range at {
+		i := from[k]
+		r.one(o+off[0], off[1]+i*step[1], off[2]+i*step[2], off[3]+i*step[3])
 	}
 }
 
@@ -147,7 +139,7 @@ func (r *affine128) one(i, j, p, q int) {
 	if r.before != nil {
 		r.before[q] = h
 	}
-	r.y[i] = times128(r.a[p], h) + r.b[j]
+	r.y[i] = product(r.a[p], h) + r.b[j]
 }
 
 func (r *affine128) row(at, step *slotOffsets, n int) {
@@ -158,13 +150,10 @@ func (r *affine128) row(at, step *slotOffsets, n int) {
 	}
 }
 
-func (r *affine128) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	j, p, q := off[1], off[2], off[3]
-	for _, o := range at {
-		if uint(o-lo) < width {
-			r.one(o+off[0], j, p, q)
-		}
-		j, p, q = j+step[1], p+step[2], q+step[3]
+func (r *affine128) each(at, from []int, off, step *slotOffsets) {
+	for k, o := range at {
+		i := from[k]
+		r.one(o+off[0], off[1]+i*step[1], off[2]+i*step[2], off[3]+i*step[3])
 	}
 }
 

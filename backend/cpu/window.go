@@ -37,14 +37,18 @@ type windowPlan struct {
 
 // windowLane is what one thread works with.
 type windowLane struct {
-	at                    []int
+	at, kept, from        []int
 	vals, shift           []int64
 	base, index, pos, win runWalk
 	off, rel, loc         slotOffsets
 }
 
 func newWindowLane() *windowLane {
-	return &windowLane{at: make([]int, blockSize), vals: make([]int64, blockSize), shift: make([]int64, blockSize)}
+	ints := func() []int { return make([]int, indexBlock) }
+	return &windowLane{
+		at: ints(), kept: ints(), from: ints(),
+		vals: make([]int64, indexBlock), shift: make([]int64, indexBlock),
+	}
 }
 
 // spread says which axes of a window that move with a start become positions. Windows that move may overlap,
@@ -73,7 +77,9 @@ type windowSpec struct {
 }
 
 // newWindowSpec resolves the Window against its operands.
-func newWindowSpec(name string, w ops.Window, m ops.Mode, origin []ops.Origin, x graph.Operand, idx []graph.Operand) (*windowSpec, error) {
+func newWindowSpec(
+	name string, w ops.Window, m ops.Mode, origin []ops.Origin, x graph.Operand, idx []graph.Operand,
+) (*windowSpec, error) {
 	specs := make([]tensor.Spec, len(idx))
 	for k, o := range idx {
 		specs[k] = o.Spec()
@@ -228,7 +234,7 @@ func (r *windowRun) bind(idx []tensor.Read) {
 func (r *windowRun) release() { clear(r.index) }
 
 // resolve turns the positions from pos on into offsets of x, skipped where mode Skip says so. It takes
-// blockSize of them at most.
+// indexBlock of them at most.
 func (r *windowRun) resolve(l *windowLane, pos int, at []int) {
 	p := r.plan
 	var o [1]int
@@ -284,10 +290,9 @@ func (p *indexOperand) addWhole(at []int, vals []int64) {
 
 // addInside skips the elements, each shift from its start, that are outside of x.
 func (p *indexOperand) addInside(at []int, vals, shift []int64) {
-	n := int64(p.extent)
 	for j, v := range vals {
-		v = max(-n, min(v, n)) // as far out as it matters: no place overflows
-		if place := v + shift[j]; place < 0 || place >= n {
+		// A shift is not negative, so a place that overflows is below 0, out of bounds as it should be.
+		if place := v + shift[j]; place < 0 || place >= int64(p.extent) {
 			at[j] = skipped
 		}
 		if at[j] != skipped {

@@ -347,12 +347,15 @@ func windowOperands(v ...tensor.View) (o []graph.Operand, in []tensor.Read) {
 
 // sameElements compares element by element; two NaNs are the same where loose.
 func sameElements[T tensor.Element](a, b []T, loose bool) bool {
+	if len(a) != len(b) {
+		return false
+	}
 	for i := range a {
 		if bitsOf(a[i]) != bitsOf(b[i]) && !(loose && isNaN(a[i]) && isNaN(b[i])) {
 			return false
 		}
 	}
-	return len(a) == len(b)
+	return true
 }
 
 func bitsOf[T tensor.Element](v T) (b [16]byte) {

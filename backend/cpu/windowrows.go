@@ -4,58 +4,82 @@ package cpu
 type windowRower interface {
 	// row does n elements of a window, from at[k], step[k] apart in operand k.
 	row(at, step *slotOffsets, n int)
-	// each does one element of each window: at[j] + off[0] in x and off[k] + j·step[k] in operand k. Where
-	// at[j] − lo is not below width, it does what miss does.
-	each(at []int, lo int, width uint, off, step *slotOffsets)
+	// each does one element of each of several windows: at[k] + off[0] in x and off[o] + from[k]·step[o] in
+	// operand o.
+	each(at, from []int, off, step *slotOffsets)
 	// miss does n elements of a window that is skipped.
 	miss(at, step *slotOffsets, n int)
 }
 
-// windowPart is the work of one thread: positions, elements of their windows, and the offsets of x at which the
-// windows start that it is to do; it skips the others.
-type windowPart struct{ pos, win, starts bounds }
+// windowPart is the work of one thread: positions, elements of their windows, and, where filter is set, the
+// offsets of x at which the windows start that it is to do. It leaves out the others and what is skipped.
+type windowPart struct {
+	pos, win, starts bounds
+	filter           bool
+}
 
 // bounds is lo to hi − 1.
 type bounds struct{ lo, hi int }
 
-// apply does a part. at holds the offsets of its positions, in order, and so they are visited for any one
-// element of x.
+// everyPosition is the numbers of the positions of a block of which none is left out.
+var everyPosition = func() (from [indexBlock]int) {
+	for j := range from {
+		from[j] = j
+	}
+	return from
+}()
+
+// apply does a part. at holds the offsets of its positions, in the order in which they are visited for any
+// one element of x.
 func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *windowPart) {
-	limit := len(at)
 	if do.win.lo >= do.win.hi {
 		return
 	}
-	if p.positionInner {
-		limit = blockSize // many passes over these offsets: keep them in L1
-	}
 	for l.pos.seek(&p.pos, do.pos.lo); len(at) > 0; {
-		n := l.pos.next(&p.pos, min(limit, len(at)), l.off[1:])
+		n := l.pos.next(&p.pos, min(indexBlock, len(at)), l.off[1:])
+		block, from := at[:n], everyPosition[:n]
+		if do.filter {
+			block, from = l.filter(block, do.starts)
+		}
 		switch {
 		case p.elements == 1:
 			l.off[0] = 0
-			rows.each(at[:n], do.starts.lo, uint(do.starts.hi-do.starts.lo), &l.off, &p.posStep)
+			rows.each(block, from, &l.off, &p.posStep)
 		case p.positionInner:
-			p.elementByElement(l, rows, at[:n], do)
+			p.elementByElement(l, rows, block, from, do)
 		default:
-			p.windowByWindow(l, rows, at[:n], do)
+			p.windowByWindow(l, rows, block, from, do)
 		}
 		at = at[n:]
 	}
 }
 
+// filter keeps the windows that start within bounds, and their numbers. It has no branch to mispredict: half
+// of them are some other thread's.
+func (l *windowLane) filter(at []int, starts bounds) (kept, from []int) {
+	width, n := uint(starts.hi-starts.lo), 0
+	kept, from = l.kept[:len(at)], l.from[:len(at)]
+	for j, o := range at {
+		kept[n], from[n] = o, j
+		d := uint(o - starts.lo)
+		n += int((d - width) &^ d >> 63) // 1 where d < width
+	}
+	return kept[:n], from[:n]
+}
+
 // windowByWindow has the window as the inner loop.
-func (p *windowPlan) windowByWindow(l *windowLane, rows windowRower, at []int, do *windowPart) {
-	lo, width := do.starts.lo, uint(do.starts.hi-do.starts.lo)
-	for _, o := range at {
-		miss := uint(o-lo) >= width
+func (p *windowPlan) windowByWindow(l *windowLane, rows windowRower, at, from []int, do *windowPart) {
+	first := l.off
+	for j, o := range at {
+		miss := o == skipped
 		l.off[0] = o
 		if miss {
 			l.off[0] = 0
 		}
-		p.window(l, rows, do.win, miss)
 		for k := 1; k <= p.operands; k++ {
-			l.off[k] += p.posStep[k]
+			l.off[k] = first[k] + from[j]*p.posStep[k]
 		}
+		p.window(l, rows, do.win, miss)
 	}
 }
 
@@ -86,8 +110,7 @@ func (p *windowPlan) window(l *windowLane, rows windowRower, do bounds, miss boo
 }
 
 // elementByElement has the positions as the inner loop: one pass over them for each element of the window.
-func (p *windowPlan) elementByElement(l *windowLane, rows windowRower, at []int, do *windowPart) {
-	width := uint(do.starts.hi - do.starts.lo)
+func (p *windowPlan) elementByElement(l *windowLane, rows windowRower, at, from []int, do *windowPart) {
 	l.win.seek(&p.win, do.win.lo)
 	for lo := do.win.lo; lo < do.win.hi; {
 		n := l.win.next(&p.win, do.win.hi-lo, l.rel[:])
@@ -96,7 +119,7 @@ func (p *windowPlan) elementByElement(l *windowLane, rows windowRower, at []int,
 			for k := 1; k <= p.operands; k++ {
 				l.loc[k] = l.off[k] + l.rel[k]
 			}
-			rows.each(at, do.starts.lo, width, &l.loc, &p.posStep)
+			rows.each(at, from, &l.loc, &p.posStep)
 			for k := 0; k <= p.operands; k++ {
 				l.rel[k] += p.winStep[k]
 			}
@@ -105,13 +128,14 @@ func (p *windowPlan) elementByElement(l *windowLane, rows windowRower, at []int,
 	}
 }
 
-// each gathers one element a position. It is bound by the latency of the reads from x.
-func (m *windowMover[E]) each(at []int, lo int, width uint, off, step *slotOffsets) {
-	from, to, w, j, s := m.from, m.to, off[0], off[1], step[1]
+// each gathers one element a position, 0 where it is skipped; none is ever left out. It is bound by the
+// latency of the reads from x.
+func (m *windowMover[E]) each(at, _ []int, off, step *slotOffsets) {
+	x, to, w, j, s := m.from, m.to, off[0], off[1], step[1]
 	var zero E
 	for _, o := range at {
-		if uint(o-lo) < width {
-			to[j] = from[o+w]
+		if o != skipped {
+			to[j] = x[o+w]
 		} else {
 			to[j] = zero
 		}

@@ -1,0 +1,120 @@
+package ops_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/adjoint-go/adjoint/autograd"
+	"github.com/adjoint-go/adjoint/backend/cpu"
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// TestExactGradients has what differences cannot see: kinks, ties, zeros, infinities, NaN. The gradient is of
+// the sum of f(x).
+func TestExactGradients(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	type vec = []float64
+	g := graph.Eager(cpu.New())
+	with := func(f func(a, b any) *ops.Node, b any) func(x *ops.Node) *ops.Node {
+		return func(x *ops.Node) *ops.Node { return f(x, b) }
+	}
+	all := func(f ops.Reduction) func(x *ops.Node) *ops.Node {
+		return func(x *ops.Node) *ops.Node { return f(x) }
+	}
+	gradient := func(f func(x *ops.Node) *ops.Node) func(x *ops.Node) *ops.Node {
+		return func(x *ops.Node) *ops.Node { return autograd.Grad(ops.Sum(f(x)), x)[0] }
+	}
+	for _, r := range []struct {
+		why         string
+		f           func(x *ops.Node) *ops.Node
+		x, y, slope vec
+	}{
+		{"CASES 5: Max shares at ties", all(ops.Max), vec{3, 1, 3}, vec{3}, vec{.5, 0, .5}},
+		{"CASES 37: a NaN answer sends to the NaNs", all(ops.Max), vec{nan, 1, nan}, vec{nan}, vec{.5, 0, .5}},
+		{"−0 and +0 tie", all(ops.Min), vec{math.Copysign(0, -1), 0, 1}, vec{0}, vec{.5, .5, 0}},
+		{"the initial value takes its share", func(x *ops.Node) *ops.Node { return ops.ReduceInit(ops.ReduceMax, x, 3) }, vec{3, 1, 3}, vec{3}, vec{1. / 3, 0, 1. / 3}},
+		{"Maximum shares at a tie", with(ops.Maximum, 1), vec{1, 0, 2, nan}, vec{1, 1, 2, nan}, vec{.5, 0, 1, 1}},
+		{"CASES 37: +∞ share", all(ops.LogSumExp), vec{inf, inf, 0}, vec{inf}, vec{.5, .5, 0}},
+		{"a line of −∞ has gradient 0", all(ops.LogSumExp), vec{-inf, -inf}, vec{-inf}, vec{0, 0}},
+		{"−∞ adds nothing", all(ops.LogSumExp), vec{-inf, 0, 0}, vec{math.Ln2}, vec{0, .5, .5}},
+		{"NaN flows", all(ops.LogSumExp), vec{nan, 0}, vec{nan}, vec{nan, nan}},
+		{"+∞ share", with(ops.LogAddExp, inf), vec{inf, 0, -inf}, vec{inf, inf, inf}, vec{.5, 0, 0}},
+		{"a line of −∞ weighs nothing", func(x *ops.Node) *ops.Node { return ops.Softmax(x, 0) }, vec{-inf, -inf}, vec{0, 0}, vec{0, 0}},
+		{"a line of −∞ has gradient 0", func(x *ops.Node) *ops.Node { return ops.LogSoftmax(x, 0) }, vec{-inf, -inf}, vec{-inf, -inf}, vec{0, 0}},
+		{"CASES 18: one zero", all(ops.Prod), vec{2, 0, 3}, vec{0}, vec{0, 6, 0}},
+		{"two zeros", all(ops.Prod), vec{0, 0, 3}, vec{0}, vec{0, 0, 0}},
+		{"CASES 33: second order with zeros", gradient(all(ops.Prod)), vec{0, 0, 3}, vec{0, 0, 0}, vec{3, 3, 0}},
+		{"CASES 33: a finite slope stays in the graph", gradient(func(x *ops.Node) *ops.Node { return ops.Square(ops.Sub(ops.Sqrt(x), 2)) }), vec{4}, vec{0}, vec{.125}},
+		{"CASES 20: NaN of the unused side stays there", func(x *ops.Node) *ops.Node { return ops.Where(ops.Greater(x, 0), ops.Sqrt(x), x) }, vec{-1, -4}, vec{-1, -4}, vec{1, 1}},
+		{"CASES 20: ∞ of the unused side stays there", func(x *ops.Node) *ops.Node { return ops.Where(ops.Greater(x, 2), ops.Log2(x), ops.Mul(2, x)) }, vec{0, 2, 4}, vec{0, 4, 2}, vec{2, 2, 1 / (4 * math.Ln2)}},
+		{"a genuine singularity shows", with(ops.Pow, 0.5), vec{0, 4}, vec{0, 2}, vec{inf, .25}},
+		{"x² at 0", with(ops.Pow, 2), vec{0, -1, nan}, vec{0, 1, nan}, vec{0, -2, nan}},
+		{"x¹ at 0", with(ops.Pow, 1), vec{0, -1}, vec{0, -1}, vec{1, 1}},
+		{"x⁰ is constant", with(ops.Pow, 0), vec{0, nan, inf}, vec{1, 1, 1}, vec{0, 0, 0}},
+		{"0^y is constant for y > 0", func(x *ops.Node) *ops.Node { return ops.Pow(0, x) }, vec{2, .5}, vec{0, 0}, vec{0, 0}},
+		{"x² has curvature 2 at 0", gradient(with(ops.Pow, 2)), vec{0, 3}, vec{0, 6}, vec{2, 2}},
+		{"|x| at 0", ops.Abs, vec{0, -1, 3, nan}, vec{0, 1, 3, nan}, vec{0, -1, 1, nan}},
+		{"Relu at 0", ops.Relu, vec{0, -1, 3}, vec{0, 0, 3}, vec{0, 0, 1}},
+		{"LeakyRelu at 0", func(x *ops.Node) *ops.Node { return ops.LeakyRelu(x, .25) }, vec{0, -1, 3}, vec{0, -.25, 3}, vec{.25, .25, 1}},
+		{"inside and at the bounds", func(x *ops.Node) *ops.Node { return ops.Clamp(x, -1, 1) }, vec{-2, -1, 0, 1, 2, nan}, vec{-1, -1, 0, 1, 1, nan}, vec{0, 1, 1, 1, 0, 1}},
+		{"a NaN bound gives NaN", func(x *ops.Node) *ops.Node { return ops.Clamp(x, -1, nan) }, vec{-2, 0}, vec{nan, nan}, vec{0, 0}},
+		{"the mean of nothing", all(ops.Mean), vec{}, vec{nan}, vec{}},
+		{"the quotient is constant", with(ops.Rem, 3), vec{5, -5}, vec{2, -2}, vec{1, 1}},
+		{"the divisor is counted", func(x *ops.Node) *ops.Node { return ops.Mod(7, x) }, vec{3, -3}, vec{1, -2}, vec{-2, 3}},
+		{"the divisor is counted exactly", func(x *ops.Node) *ops.Node { return ops.Rem(0.3, x) }, vec{0.1}, vec{math.Mod(0.3, 0.1)}, vec{-2}},
+	} {
+		t.Run(r.why, func(t *testing.T) {
+			x := g.Const(tensor.Of(r.x...))
+			y := r.f(x)
+			for what, pair := range map[string]struct {
+				got  *ops.Node
+				want vec
+			}{"value": {ops.Flatten(y), r.y}, "gradient": {autograd.Grad(ops.Sum(y), x)[0], r.slope}} {
+				v, err := pair.got.Value()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := tensor.Must(tensor.Values[float64](v))
+				if len(got) != len(pair.want) {
+					t.Fatalf("%s %v, want %v", what, got, pair.want)
+				}
+				for i, w := range pair.want {
+					near := math.Abs(got[i]-w) <= 1e-15*math.Abs(w)
+					if !near && got[i] != w && !(got[i] != got[i] && w != w) {
+						t.Errorf("%s %v, want %v", what, got, pair.want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFloorDiv has Python's values at signs, zeros and infinities.
+func TestFloorDiv(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, r := range []struct{ a, b, want float64 }{
+		{7, 2, 3}, {-7, 2, -4}, {7, -2, -4}, {-7, -2, 3},
+		{1, 0.1, 9}, // 0.1 is a little more than a tenth
+		{0.3, 0.1, 2},
+		{1, 0, inf}, {-1, 0, -inf}, {0, 0, nan},
+		{1, inf, 0}, {-1, inf, -1}, {1, -inf, -1}, {inf, 2, nan}, {nan, 1, nan},
+	} {
+		g := graph.Eager(cpu.New())
+		v, err := ops.FloorDiv(g.Const(tensor.Scalar(r.a)), r.b).Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tensor.Must(tensor.Values[float64](v))[0]
+		if got != r.want && !(got != got && r.want != r.want) {
+			t.Errorf("%v // %v is %v, want %v", r.a, r.b, got, r.want)
+		}
+	}
+	g := graph.Eager(cpu.New())
+	a, b := g.Const(tensor.Of[int8](-128, -128, 7, -7, -7, 3, -3)), g.Const(tensor.Of[int8](3, -1, -2, -2, 2, 0, 0))
+	v := tensor.Must(ops.FloorDiv(a, b).Value())
+	if got, want := v.String(), "[ -43 -128   -4    3   -4    0    0]"; got != want {
+		t.Errorf("int8: %s, want %s", got, want)
+	}
+}
