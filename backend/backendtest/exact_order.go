@@ -13,7 +13,6 @@ func Exacts() []Exact {
 	return append(append(orderCases(), guardCases()...), append(scatterCases(), boundCases()...)...)
 }
 
-
 // orderCases: ties and NaN in reductions and extremes.
 func orderCases() []Exact {
 	return []Exact{
