@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/ops"
@@ -10,7 +11,7 @@ import (
 
 // Exacts is every case.
 func Exacts() []Exact {
-	return append(append(orderCases(), guardCases()...), append(scatterCases(), boundCases()...)...)
+	return slices.Concat(orderCases(), guardCases(), scatterCases(), boundCases(), readingCases(), writingCases(), emptyCases(), slopeCases())
 }
 
 // orderCases: ties and NaN in reductions and extremes.
