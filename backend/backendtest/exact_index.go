@@ -200,10 +200,4 @@ func boundCases() []Exact {
 	}
 }
 
-func arange(n int) *tensor.Tensor {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = float64(i)
-	}
-	return f64(v...)
-}
+func arange(n int) *tensor.Tensor { return f64(counted(n)...) }

@@ -11,7 +11,8 @@ import (
 
 // Exacts is every case.
 func Exacts() []Exact {
-	return slices.Concat(orderCases(), guardCases(), castCases(), scatterCases(), boundCases())
+	return slices.Concat(orderCases(), guardCases(), castCases(), scatterCases(), boundCases(), readingCases(),
+		writingCases(), emptyCases(), slopeCases())
 }
 
 // orderCases: ties and NaN in reductions and extremes.
