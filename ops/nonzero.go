@@ -72,14 +72,12 @@ func nonzeroSources(g *graph.Graph) func(index.Source) ([]index.Source, error) {
 	}
 }
 
-// literalsOnly makes a resolver of masks leave computed ones unknown, whether or not they have a value: so an
-// update is lowered alike, and has the same bits, in an eager graph and in a compiled one.
+// literalsOnly makes a resolver of masks leave nodes unknown, whether or not they have a value: so an update is
+// lowered alike, and has the same bits, in an eager graph and in a compiled one.
 func literalsOnly(resolve func(index.Source) ([]index.Source, error)) func(index.Source) ([]index.Source, error) {
 	return func(mask index.Source) ([]index.Source, error) {
-		if n, ok := mask.(*Node); ok {
-			if _, literal := n.Call().Op.(graph.Constant); !literal {
-				return nil, tensor.ErrDataDependent
-			}
+		if _, ok := mask.(*Node); ok {
+			return nil, tensor.ErrDataDependent
 		}
 		return resolve(mask)
 	}

@@ -12,7 +12,7 @@ import (
 // Gradients: zero to the elements of x that were overwritten; to v where it won.
 //
 // An expression without index arrays becomes a slice update, any other one scatter on x, so that the cost is
-// that of v where x's memory can be reused. A mask that is computed, in an eager graph too, becomes a
+// that of v where x's memory can be reused. A mask that is a node, in an eager graph too, becomes a
 // select where it is the expression's only index array and no element of v needs its number of trues: v then
 // has rank 0 or broadcasts to the axes after the mask. Elsewhere its elements must be known.
 //
