@@ -76,6 +76,12 @@ func scatterCases() []Exact {
 			Cotangent: f64s([]int{2, 2}, 1, 1, 1, 1), Grads: []*tensor.Tensor{f64s([]int{3, 3}, 2, 0, 0, 0, 1, 1, 0, 0, 0), nil},
 		},
 		{
+			Name: "the padding row of an embedding gets nothing", Why: "a negative id is the same row",
+			In:    []*tensor.Tensor{f64s([]int{3, 1}, 1, 2, 3), ints(2, 0, -1, 1)},
+			Build: build(func(in []*Node) *Node { return ops.Embedding(in[0], in[1], 2) }),
+			Want:  []*tensor.Tensor{f64s([]int{4, 1}, 3, 1, 3, 2)}, Cotangent: f64s([]int{4, 1}, 1, 2, 3, 4), Grads: []*tensor.Tensor{f64s([]int{3, 1}, 2, 4, 0), nil},
+		},
+		{
 			Name: "a shifted assignment reads first", Why: "CASES 16", In: []*tensor.Tensor{f64(0, 1, 2, 3, 4)},
 			Build: one(func(x *Node) *Node {
 				return ops.SetIndex(x, ops.Index(x, index.To(-1)), index.From(1))

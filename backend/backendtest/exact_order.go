@@ -11,7 +11,8 @@ import (
 
 // Exacts is every case.
 func Exacts() []Exact {
-	return slices.Concat(orderCases(), guardCases(), scatterCases(), boundCases(), readingCases(), writingCases(), emptyCases(), slopeCases())
+	return slices.Concat(orderCases(), guardCases(), castCases(), scatterCases(), boundCases(), readingCases(),
+		writingCases(), emptyCases(), slopeCases())
 }
 
 // orderCases: ties and NaN in reductions and extremes.
@@ -124,6 +125,38 @@ func orderCases() []Exact {
 
 func halves(values ...float64) *tensor.Tensor {
 	return tensor.Must(tensor.FromFloat64s(tensor.Float16, values, len(values)))
+}
+
+// castCases: the cotangent is cast back, to every dtype that carries one.
+func castCases() []Exact {
+	var out []Exact
+	for _, dt := range tensor.DTypes {
+		if !dt.IsDifferentiable() {
+			continue
+		}
+		one := func(values ...float64) *tensor.Tensor {
+			return tensor.Must(tensor.FromFloat64s(dt, values, len(values)))
+		}
+		out = append(out, Exact{
+			Name: "the cotangent of a cast to " + dt.String(), Why: "it is cast back", In: []*tensor.Tensor{f64(1.5, -2)},
+			Build: func(in []*Node) []*Node { return []*Node{ops.Cast(in[0], dt)} }, Want: []*tensor.Tensor{one(1.5, -2)},
+			Cotangent: one(3, -0.25), Grads: []*tensor.Tensor{f64(3, -0.25)},
+		})
+	}
+	return append(out,
+		Exact{
+			Name: "a cast to an integer has no gradient", Why: "integers carry none", In: []*tensor.Tensor{f64(1.5, -2)},
+			Build: one(func(x *Node) *Node { return ops.Cast(ops.Cast(x, tensor.Int32), tensor.Float64) }), Want: []*tensor.Tensor{f64(1, -2)},
+			Cotangent: f64(1, 1), Grads: []*tensor.Tensor{f64(0, 0)},
+		},
+		Exact{
+			Name: "a cast saturates", Why: "NaN to 0, beyond the range to its end",
+			In: []*tensor.Tensor{f64(nan, inf, -inf, 1e10, -129, 2.9, -2.9)},
+			Build: func(in []*Node) []*Node {
+				return []*Node{ops.Cast(in[0], tensor.Int8), ops.Cast(in[0], tensor.Uint8), ops.Cast(in[0], tensor.Bool)}
+			},
+			Want: []*tensor.Tensor{tensor.Of[int8](0, 127, -128, 127, -128, 2, -2), tensor.Of[uint8](0, 255, 0, 255, 0, 2, 0), tensor.Of(true, true, true, true, true, true, true)},
+		})
 }
 
 // guardCases: a zero cotangent stops an infinite derivative, and never a finite one.

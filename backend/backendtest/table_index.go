@@ -141,7 +141,7 @@ func takeRows() []Row {
 	}
 	return append(rows, filled,
 		Row{
-			Op: "ops.Embedding", Why: "the padding row gets no gradient", DTypes: anything,
+			Op: "ops.Embedding", Why: "the rows of the ids, in any shape", DTypes: anything,
 			Build: build(func(in []*Node) *Node { return ops.Embedding(in[0], in[1]) }),
 			In:    []Input{in(plain, 6, 3), indices(startsIn(6, 1, true), 2, 5)},
 			Large: []Input{in(plain, 60, 64), indices(startsIn(60, 1, true), 40, 30)},
