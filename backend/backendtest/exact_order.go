@@ -11,7 +11,8 @@ import (
 
 // Exacts is every case.
 func Exacts() []Exact {
-	return slices.Concat(orderCases(), guardCases(), scatterCases(), boundCases(), readingCases(), writingCases(), emptyCases(), slopeCases())
+	return slices.Concat(orderCases(), guardCases(), scatterCases(), boundCases(), readingCases(), writingCases(), emptyCases(),
+		randomCases(), slopeCases())
 }
 
 // orderCases: ties and NaN in reductions and extremes.
