@@ -48,7 +48,8 @@ func (t *Table) Examples() (int, error) {
 		case c == nil || c.Rank() == 0:
 			return 0, tensor.Errorf("nn.Table", tensor.ErrRank, "column %q has no axis of examples", name)
 		case !c.Layout().IsRowMajor():
-			return 0, tensor.Errorf("nn.Table", tensor.ErrNotContiguous, "column %q is %s, want row-major", name, c.Layout())
+			return 0, tensor.Errorf("nn.Table", tensor.ErrNotContiguous, "column %q is %s, want row-major",
+				name, c.Layout())
 		case n >= 0 && c.Shape()[0] != n:
 			return 0, tensor.Errorf("nn.Table", tensor.ErrShape, "column %q has %d examples, column %q has %d",
 				first, n, name, c.Shape()[0])
@@ -136,8 +137,9 @@ func (t *Table) newBatch(size int) (batch, error) {
 		}
 		b.feed[name] = to
 		b.columns = append(b.columns, copied{
-			to: tensor.Must(to.Storage().Bytes()), from: tensor.Must(c.Storage().Bytes()), // on the host, as Examples saw
-			row: tensor.Size(shape[1:]) * c.DType().Size(),
+			to:   tensor.Must(to.Storage().Bytes()), // on the host, as Examples saw
+			from: tensor.Must(c.Storage().Bytes()),
+			row:  tensor.Size(shape[1:]) * c.DType().Size(),
 		})
 	}
 	return b, nil

@@ -117,8 +117,10 @@ func TestTableErrors(t *testing.T) {
 		{"no columns", nil, 2, tensor.ErrUnsupported},
 		{"a scalar", map[string]*tensor.Tensor{"x": tensor.Scalar(1.0)}, 2, tensor.ErrRank},
 		{"nil", map[string]*tensor.Tensor{"x": nil}, 2, tensor.ErrRank},
-		{"other numbers of examples", map[string]*tensor.Tensor{"x": ok, "y": tensor.Of[int32](1, 2, 3)}, 2, tensor.ErrShape},
-		{"column-major", map[string]*tensor.Tensor{"x": tensor.Must(tensor.NewColMajor(tensor.Float32, 4, 2))}, 2, tensor.ErrNotContiguous},
+		{"other numbers of examples",
+			map[string]*tensor.Tensor{"x": ok, "y": tensor.Of[int32](1, 2, 3)}, 2, tensor.ErrShape},
+		{"column-major",
+			map[string]*tensor.Tensor{"x": tensor.Must(tensor.NewColMajor(tensor.Float32, 4, 2))}, 2, tensor.ErrNotContiguous},
 		{"batches of nothing", map[string]*tensor.Tensor{"x": ok}, 0, tensor.ErrShape},
 	} {
 		d := &nn.Table{Columns: row.columns, Batch: row.batch}

@@ -52,7 +52,8 @@ func Save(path string, s *graph.Store, only ...*graph.Variable) error {
 }
 
 // Load gives the variables of a store the values in a safetensors file: all of them, and the file must hold
-// nothing else; or only those given, and the file may hold more. Nothing is changed unless all of it fits.
+// nothing else; or only those given, and the file may hold more. Nothing is changed unless all of it fits. A
+// run meanwhile may see some of the new values.
 //
 // Errors: *safetensors.Error for a file that cannot be read; a *FileError for each tensor that does not fit,
 // joined: ErrMissing, ErrExtra, tensor.ErrDType, tensor.ErrShape; tensor.ErrForeignDomain for a variable of

@@ -92,12 +92,14 @@ func (s Scaled) Init(seed uint64, name string, spec tensor.Spec) (*tensor.Tensor
 
 // uniform is lo + (hi − lo)·u, u a multiple of 2^−digits in [0, 1).
 func uniform(seed uint64, name string, spec tensor.Spec, lo, hi float64) (*tensor.Tensor, error) {
-	digits := map[tensor.DType]int{tensor.Float64: 53, tensor.Float32: 24, tensor.Float16: 11, tensor.BFloat16: 8}
-	values, err := wholes(seed, name, spec, digits[spec.DType])
+	digits := map[tensor.DType]int{
+		tensor.Float64: 53, tensor.Float32: 24, tensor.Float16: 11, tensor.BFloat16: 8,
+	}[spec.DType]
+	values, err := wholes(seed, name, spec, digits)
 	if err != nil {
 		return nil, err
 	}
-	unit := math.Ldexp(1, -digits[spec.DType])
+	unit := math.Ldexp(1, -digits)
 	for i, k := range values {
 		values[i] = lo + float64((hi-lo)*(k*unit))
 	}

@@ -68,9 +68,11 @@ func TestInitialDistribution(t *testing.T) {
 	}{
 		{"uniform", nn.Uniform(-1, 3), 1, 4 / math.Sqrt(12), -1, 3},
 		{"normal", nn.Normal(0.5), 0, 0.5, -4, 4},
-		{"Xavier, uniform: 6/(300+100)", nn.XavierUniform, 0, math.Sqrt(2.0 / 400), -math.Sqrt(6.0 / 400), math.Sqrt(6.0 / 400)},
+		{"Xavier, uniform: 6/(300+100)",
+			nn.XavierUniform, 0, math.Sqrt(2.0 / 400), -math.Sqrt(6.0 / 400), math.Sqrt(6.0 / 400)},
 		{"Xavier, normal: 2/(300+100)", nn.XavierNormal, 0, math.Sqrt(2.0 / 400), -1, 1},
-		{"He, uniform: 6/300", nn.HeUniform, 0, math.Sqrt(2.0 / 300), -math.Sqrt(6.0 / 300), math.Sqrt(6.0 / 300)},
+		{"He, uniform: 6/300",
+			nn.HeUniform, 0, math.Sqrt(2.0 / 300), -math.Sqrt(6.0 / 300), math.Sqrt(6.0 / 300)},
 		{"He, normal: 2/300", nn.HeNormal, 0, math.Sqrt(2.0 / 300), -1, 1},
 	} {
 		for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {

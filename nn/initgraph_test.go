@@ -32,7 +32,9 @@ func TestInitialValuesAreTheGraphs(t *testing.T) {
 				}
 			}
 		}
-		ulp := map[tensor.DType]float64{tensor.Float16: 1.0 / 1024, tensor.BFloat16: 1.0 / 128, tensor.Float32: 1e-6, tensor.Float64: 1e-14}[dt]
+		ulp := map[tensor.DType]float64{
+			tensor.Float16: 1.0 / 1024, tensor.BFloat16: 1.0 / 128, tensor.Float32: 1e-6, tensor.Float64: 1e-14,
+		}[dt]
 		compare("uniform", Uniform(0, 1), ops.RandomUniform(key, dt, 7, 9), 0)
 		compare("normal", Normal(1), ops.RandomNormal(key, dt, 7, 9), ulp)
 	}

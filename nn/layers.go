@@ -69,7 +69,8 @@ type Embedding struct {
 }
 
 // NewEmbedding makes the variable name/table of rows of a width, by init. The store keeps the errors.
-func NewEmbedding(s *graph.Store, name string, init graph.Initializer, dt tensor.DType, rows, width int) *Embedding {
+func NewEmbedding(s *graph.Store, name string, init graph.Initializer, dt tensor.DType,
+	rows, width int) *Embedding {
 	return &Embedding{s.New(name+"/table", init, dt, rows, width)}
 }
 

@@ -54,10 +54,12 @@ func TestLinear(t *testing.T) {
 	}{
 		{"rows times the weight plus the bias", &nn.Linear{W: w, B: b},
 			[]float64{1, 1, 1, 3}, shape(2, 2), []float64{15, 27, 39, 23, 37, 51}, shape(2, 3)},
-		{"without a bias", &nn.Linear{W: w}, []float64{1, 1, 1, 3}, shape(2, 2), []float64{5, 7, 9, 13, 17, 21}, shape(2, 3)},
+		{"without a bias",
+			&nn.Linear{W: w}, []float64{1, 1, 1, 3}, shape(2, 2), []float64{5, 7, 9, 13, 17, 21}, shape(2, 3)},
 		{"leading axes are kept", &nn.Linear{W: w, B: b},
 			[]float64{1, 1, 1, 3}, shape(1, 2, 1, 2), []float64{15, 27, 39, 23, 37, 51}, shape(1, 2, 1, 3)},
-		{"no leading axis: one row", &nn.Linear{W: w, B: b}, []float64{1, 1}, shape(2), []float64{15, 27, 39}, shape(3)},
+		{"no leading axis: one row",
+			&nn.Linear{W: w, B: b}, []float64{1, 1}, shape(2), []float64{15, 27, 39}, shape(3)},
 		{"no rows", &nn.Linear{W: w, B: b}, []float64{}, shape(0, 2), []float64{}, shape(0, 3)},
 	} {
 		g := graph.Eager(backend)
@@ -130,18 +132,27 @@ func TestLayerErrors(t *testing.T) {
 		build func(g *graph.Graph, x *graph.Node) *graph.Node // x is float64[4 5]
 		kind  error
 	}{
-		{"5 features for a weight of 2", func(_ *graph.Graph, x *graph.Node) *graph.Node { return linear.Apply(x) }, tensor.ErrShape},
-		{"no weight", func(_ *graph.Graph, x *graph.Node) *graph.Node { return (&nn.Linear{}).Apply(x) }, tensor.ErrUnsupported},
-		{"a nil layer", func(_ *graph.Graph, x *graph.Node) *graph.Node { return nn.Sequential{nil}.Apply(x) }, tensor.ErrUnsupported},
-		{"a nil operand", func(*graph.Graph, *graph.Node) *graph.Node { return linear.Apply(nil) }, tensor.ErrUnsupported},
-		{"ids that are no integers", func(_ *graph.Graph, x *graph.Node) *graph.Node { return table.Apply(x) }, tensor.ErrDType},
-		{"no table", func(_ *graph.Graph, x *graph.Node) *graph.Node { return (&nn.Embedding{}).Apply(x) }, tensor.ErrUnsupported},
-		{"everything dropped", func(g *graph.Graph, x *graph.Node) *graph.Node { return nn.Dropout(x, 1, key(g)) }, tensor.ErrBounds},
-		{"a NaN probability", func(g *graph.Graph, x *graph.Node) *graph.Node { return nn.Dropout(x, nan, key(g)) }, tensor.ErrBounds},
+		{"5 features for a weight of 2",
+			func(_ *graph.Graph, x *graph.Node) *graph.Node { return linear.Apply(x) }, tensor.ErrShape},
+		{"no weight",
+			func(_ *graph.Graph, x *graph.Node) *graph.Node { return (&nn.Linear{}).Apply(x) }, tensor.ErrUnsupported},
+		{"a nil layer",
+			func(_ *graph.Graph, x *graph.Node) *graph.Node { return nn.Sequential{nil}.Apply(x) }, tensor.ErrUnsupported},
+		{"a nil operand",
+			func(*graph.Graph, *graph.Node) *graph.Node { return linear.Apply(nil) }, tensor.ErrUnsupported},
+		{"ids that are no integers",
+			func(_ *graph.Graph, x *graph.Node) *graph.Node { return table.Apply(x) }, tensor.ErrDType},
+		{"no table",
+			func(_ *graph.Graph, x *graph.Node) *graph.Node { return (&nn.Embedding{}).Apply(x) }, tensor.ErrUnsupported},
+		{"everything dropped",
+			func(g *graph.Graph, x *graph.Node) *graph.Node { return nn.Dropout(x, 1, key(g)) }, tensor.ErrBounds},
+		{"a NaN probability",
+			func(g *graph.Graph, x *graph.Node) *graph.Node { return nn.Dropout(x, nan, key(g)) }, tensor.ErrBounds},
 		{"dropout of integers", func(g *graph.Graph, x *graph.Node) *graph.Node {
 			return nn.Dropout(ops.Cast(x, tensor.Int32), 0.5, key(g))
 		}, tensor.ErrDType},
-		{"no key", func(_ *graph.Graph, x *graph.Node) *graph.Node { return nn.Dropout(x, 0.5, x) }, tensor.ErrDType},
+		{"no key",
+			func(_ *graph.Graph, x *graph.Node) *graph.Node { return nn.Dropout(x, 0.5, x) }, tensor.ErrDType},
 		{"a counter that is none", func(g *graph.Graph, _ *graph.Node) *graph.Node {
 			return nn.NewKeys(g, s, "w").Next()
 		}, tensor.ErrDType},

@@ -36,7 +36,8 @@ func CrossEntropyWith(o CrossEntropyOptions, logits, labels *Node) *Node {
 		return bad
 	}
 	if !(o.Smoothing >= 0 && o.Smoothing <= 1) {
-		return graph.Fail(name, tensor.Errorf("", tensor.ErrBounds, "smoothing %v, want 0 to 1", o.Smoothing), logits)
+		err := tensor.Errorf("", tensor.ErrBounds, "smoothing %v, want 0 to 1", o.Smoothing)
+		return graph.Fail(name, err, logits)
 	}
 	var ignored *Node
 	if len(o.Ignore) > 0 {

@@ -40,16 +40,23 @@ func TestCrossEntropy(t *testing.T) {
 		labels graph.Readable
 		want   float64
 	}{
-		{"the mean of -log p", nn.CrossEntropyOptions{}, tensor.Of[int32](2, 0, 1), -(logp(0, 2) + logp(1, 0) + logp(2, 1)) / 3},
-		{"labels of uint8", nn.CrossEntropyOptions{}, tensor.Of[uint8](2, 0, 1), -(logp(0, 2) + logp(1, 0) + logp(2, 1)) / 3},
-		{"labels of int64", nn.CrossEntropyOptions{}, tensor.Of[int64](0, 1, 0), -(logp(0, 0) + logp(1, 1) + logp(2, 0)) / 3},
-		{"smoothing takes a share of the mean", nn.CrossEntropyOptions{Smoothing: 0.1}, tensor.Of[int32](2, 0, 1),
+		{"the mean of -log p",
+			nn.CrossEntropyOptions{}, tensor.Of[int32](2, 0, 1), -(logp(0, 2) + logp(1, 0) + logp(2, 1)) / 3},
+		{"labels of uint8",
+			nn.CrossEntropyOptions{}, tensor.Of[uint8](2, 0, 1), -(logp(0, 2) + logp(1, 0) + logp(2, 1)) / 3},
+		{"labels of int64",
+			nn.CrossEntropyOptions{}, tensor.Of[int64](0, 1, 0), -(logp(0, 0) + logp(1, 1) + logp(2, 0)) / 3},
+		{"smoothing takes a share of the mean",
+			nn.CrossEntropyOptions{Smoothing: 0.1}, tensor.Of[int32](2, 0, 1),
 			0.9*-(logp(0, 2)+logp(1, 0)+logp(2, 1))/3 + 0.1*(spread(0)+spread(1)+spread(2))/3},
-		{"an ignored example is not in the mean", nn.CrossEntropyOptions{Ignore: []int{-100}}, tensor.Of[int32](2, -100, 1),
+		{"an ignored example is not in the mean",
+			nn.CrossEntropyOptions{Ignore: []int{-100}}, tensor.Of[int32](2, -100, 1),
 			-(logp(0, 2) + logp(2, 1)) / 2},
-		{"two ignored labels, one of them a class", nn.CrossEntropyOptions{Ignore: []int{-1, 0}}, tensor.Of[int16](-1, 0, 1), -logp(2, 1)},
+		{"two ignored labels, one of them a class",
+			nn.CrossEntropyOptions{Ignore: []int{-1, 0}}, tensor.Of[int16](-1, 0, 1), -logp(2, 1)},
 		{"nothing is left", nn.CrossEntropyOptions{Ignore: []int{255}}, tensor.Of[uint8](255, 255, 255), 0},
-		{"an ignored label that the dtype cannot hold", nn.CrossEntropyOptions{Ignore: []int{-100}}, tensor.Of[uint8](2, 0, 1),
+		{"an ignored label that the dtype cannot hold",
+			nn.CrossEntropyOptions{Ignore: []int{-100}}, tensor.Of[uint8](2, 0, 1),
 			-(logp(0, 2) + logp(1, 0) + logp(2, 1)) / 3},
 	} {
 		g := graph.Eager(backend)
@@ -162,16 +169,23 @@ func TestLossErrors(t *testing.T) {
 		o              nn.CrossEntropyOptions
 		kind           error
 	}{
-		{"labels that are no integers", spec(tensor.Float32, 2, 3), spec(tensor.Float32, 2), nn.CrossEntropyOptions{}, tensor.ErrDType},
-		{"bool labels", spec(tensor.Float32, 2, 3), spec(tensor.Bool, 2), nn.CrossEntropyOptions{}, tensor.ErrDType},
-		{"integer logits", spec(tensor.Int32, 2, 3), spec(tensor.Int32, 2), nn.CrossEntropyOptions{}, tensor.ErrDType},
-		{"labels for more examples", spec(tensor.Float32, 2, 3), spec(tensor.Int32, 3), nn.CrossEntropyOptions{}, tensor.ErrShape},
-		{"labels as columns", spec(tensor.Float32, 2, 3), spec(tensor.Int32, 2, 1), nn.CrossEntropyOptions{}, tensor.ErrShape},
+		{"labels that are no integers",
+			spec(tensor.Float32, 2, 3), spec(tensor.Float32, 2), nn.CrossEntropyOptions{}, tensor.ErrDType},
+		{"bool labels",
+			spec(tensor.Float32, 2, 3), spec(tensor.Bool, 2), nn.CrossEntropyOptions{}, tensor.ErrDType},
+		{"integer logits",
+			spec(tensor.Int32, 2, 3), spec(tensor.Int32, 2), nn.CrossEntropyOptions{}, tensor.ErrDType},
+		{"labels for more examples",
+			spec(tensor.Float32, 2, 3), spec(tensor.Int32, 3), nn.CrossEntropyOptions{}, tensor.ErrShape},
+		{"labels as columns",
+			spec(tensor.Float32, 2, 3), spec(tensor.Int32, 2, 1), nn.CrossEntropyOptions{}, tensor.ErrShape},
 		{"no classes", spec(tensor.Float32), spec(tensor.Int32), nn.CrossEntropyOptions{}, tensor.ErrRank},
-		{"smoothing above 1", spec(tensor.Float32, 2, 3), spec(tensor.Int32, 2), nn.CrossEntropyOptions{Smoothing: 1.5}, tensor.ErrBounds},
+		{"smoothing above 1",
+			spec(tensor.Float32, 2, 3), spec(tensor.Int32, 2), nn.CrossEntropyOptions{Smoothing: 1.5}, tensor.ErrBounds},
 	} {
 		g := graph.New()
-		n := nn.CrossEntropyWith(row.o, g.Input("x", row.logits.DType, row.logits.Shape...), g.Input("y", row.labels.DType, row.labels.Shape...))
+		logits := g.Input("logits", row.logits.DType, row.logits.Shape...)
+		n := nn.CrossEntropyWith(row.o, logits, g.Input("labels", row.labels.DType, row.labels.Shape...))
 		if n.Valid() || !errors.Is(g.Err(), row.kind) {
 			t.Errorf("%s: %v, want %v", row.why, g.Err(), row.kind)
 		}

@@ -74,14 +74,16 @@ func (c common) begin(loss *Node, params []*graph.Variable, settings ...setting)
 	settings = append(settings, atLeast0("LR", c.lr), atLeast0("ClipNorm", c.clip))
 	for _, s := range settings {
 		if !s.ok {
-			return nil, graph.Fail(c.op, tensor.Errorf("", tensor.ErrBounds, "%s is %v, want %s", s.name, s.value, s.want), loss)
+			err := tensor.Errorf("", tensor.ErrBounds, "%s is %v, want %s", s.name, s.value, s.want)
+			return nil, graph.Fail(c.op, err, loss)
 		}
 	}
 	if len(params) == 0 {
 		params = Trainable(loss)
 	}
 	if len(params) == 0 {
-		return nil, graph.Fail(c.op, tensor.Errorf("", tensor.ErrUnsupported, "the loss reads no float variable"), loss)
+		err := tensor.Errorf("", tensor.ErrUnsupported, "the loss reads no float variable")
+		return nil, graph.Fail(c.op, err, loss)
 	}
 	s := &step{common: c, g: loss.Graph(), loss: loss}
 	reads := make([]*Node, len(params))
@@ -90,7 +92,8 @@ func (c common) begin(loss *Node, params []*graph.Variable, settings ...setting)
 			return nil, s.g.Fail(c.op, tensor.Errorf("", tensor.ErrUnsupported, "parameter %d is nil", i))
 		}
 		if dt := v.Spec().DType; !dt.IsFloat() {
-			return nil, s.g.Fail(c.op, tensor.Errorf("", tensor.ErrDType, "parameter %q is %s, want a float", v.Name(), dt))
+			err := tensor.Errorf("", tensor.ErrDType, "parameter %q is %s, want a float", v.Name(), dt)
+			return nil, s.g.Fail(c.op, err)
 		}
 		reads[i] = v.Read(s.g)
 	}

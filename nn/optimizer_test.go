@@ -102,11 +102,16 @@ var optimizers = []struct {
 	want func() reference
 }{
 	{"SGD", nn.SGD{LR: 0.05}, func() reference { return sgdReference(0.05, 0, 0, false) }},
-	{"SGD, decay", nn.SGD{LR: 0.05, WeightDecay: 0.3}, func() reference { return sgdReference(0.05, 0, 0.3, false) }},
-	{"SGD, momentum", nn.SGD{LR: 0.02, Momentum: 0.9}, func() reference { return sgdReference(0.02, 0.9, 0, false) }},
+	{"SGD, decay",
+		nn.SGD{LR: 0.05, WeightDecay: 0.3}, func() reference { return sgdReference(0.05, 0, 0.3, false) }},
+	{"SGD, momentum",
+		nn.SGD{LR: 0.02, Momentum: 0.9}, func() reference { return sgdReference(0.02, 0.9, 0, false) }},
 	{"SGD, Nesterov and decay", nn.SGD{LR: 0.02, Momentum: 0.8, Nesterov: true, WeightDecay: 0.1},
 		func() reference { return sgdReference(0.02, 0.8, 0.1, true) }},
-	{"SGD, clipped", nn.SGD{LR: 0.05, ClipNorm: 2}, func() reference { return clipped(2, sgdReference(0.05, 0, 0, false)) }},
+	{"SGD, clipped",
+		nn.SGD{LR: 0.05, ClipNorm: 2}, func() reference { return clipped(2, sgdReference(0.05, 0, 0, false)) }},
+	{"SGD, clipped in the first step alone", nn.SGD{LR: 0.05, ClipNorm: 8.5},
+		func() reference { return clipped(8.5, sgdReference(0.05, 0, 0, false)) }},
 	{"Adam", nn.Adam{LR: 0.1}, func() reference { return adamReference(always(0.1), 0.9, 0.999, 1e-8, 0, 0) }},
 	{"Adam, own numbers", nn.Adam{LR: 0.1, Beta1: 0.5, Beta2: 0.9, Epsilon: 0.1, WeightDecay: 0.2},
 		func() reference { return adamReference(always(0.1), 0.5, 0.9, 0.1, 0.2, 0) }},
@@ -116,14 +121,17 @@ var optimizers = []struct {
 		func() reference { return adamReference(always(0.1), 0.9, 0.999, 1e-8, 0, 0.25) }},
 	{"AdamW, schedule", nn.AdamW{LR: 0.1, WeightDecay: 0.25, Schedule: nn.StepDecay(2, 0.5)},
 		func() reference {
-			return adamReference(func(t int) float64 { return 0.1 * math.Pow(0.5, float64((t-1)/2)) }, 0.9, 0.999, 1e-8, 0, 0.25)
+			halved := func(t int) float64 { return 0.1 * math.Pow(0.5, float64((t-1)/2)) }
+			return adamReference(halved, 0.9, 0.999, 1e-8, 0, 0.25)
 		}},
 }
 
 // TestOptimizersAgainstReference: seven steps of a compiled program are those of a plain loop in float64.
 func TestOptimizersAgainstReference(t *testing.T) {
 	for _, row := range optimizers {
-		for dt, tolerance := range map[tensor.DType]float64{tensor.Float64: 1e-13, tensor.Float32: 2e-6, tensor.Float16: 4e-3, tensor.BFloat16: 3e-2} {
+		for dt, tolerance := range map[tensor.DType]float64{
+			tensor.Float64: 1e-13, tensor.Float32: 2e-6, tensor.Float16: 4e-3, tensor.BFloat16: 3e-2,
+		} {
 			s := store(1)
 			_, loss, w, b := problem(s, dt)
 			program, err := graph.Compile(backend, row.o.Step(loss)...)
@@ -186,9 +194,11 @@ func TestOptimizerState(t *testing.T) {
 		want []string
 	}{
 		{"moments and a count", nn.Adam{LR: 1}, tensor.Float64,
-			[]string{"adam/step int64[]", "adam/w/m float64[3]", "adam/w/v float64[3]", "adam/b/m float64[1]", "adam/b/v float64[1]"}},
+			[]string{"adam/step int64[]", "adam/w/m float64[3]", "adam/w/v float64[3]",
+				"adam/b/m float64[1]", "adam/b/v float64[1]"}},
 		{"half floats have moments of float32", nn.AdamW{LR: 1}, tensor.BFloat16,
-			[]string{"adamw/step int64[]", "adamw/w/m float32[3]", "adamw/w/v float32[3]", "adamw/b/m float32[1]", "adamw/b/v float32[1]"}},
+			[]string{"adamw/step int64[]", "adamw/w/m float32[3]", "adamw/w/v float32[3]",
+				"adamw/b/m float32[1]", "adamw/b/v float32[1]"}},
 		{"a name of its own", nn.SGD{Momentum: 0.5, Name: "critic"}, tensor.Float32,
 			[]string{"critic/step int64[]", "critic/w/momentum float32[3]", "critic/b/momentum float32[1]"}},
 		{"no momentum, no state", nn.SGD{}, tensor.Float32, []string{"sgd/step int64[]"}},
@@ -225,7 +235,8 @@ func TestOptimizerMovesWhatItIsTold(t *testing.T) {
 	_, loss, w, b := problem(s, tensor.Float64)
 	count := s.New("count", nn.Zeros, tensor.Int32)
 	other := s.New("other", nn.Ones, tensor.Float64)
-	if got := nn.Trainable(ops.Add(loss, ops.Cast(count.Read(loss.Graph()), tensor.Float64))); !slices.Equal(got, []*graph.Variable{w, b}) {
+	counted := ops.Add(loss, ops.Cast(count.Read(loss.Graph()), tensor.Float64))
+	if got := nn.Trainable(counted); !slices.Equal(got, []*graph.Variable{w, b}) {
 		t.Errorf("trainable are %d variables, want w and b", len(got))
 	}
 	program, err := graph.Compile(backend, nn.SGD{LR: 0.1}.Step(loss, b, other)...)
@@ -250,12 +261,18 @@ func TestOptimizerErrors(t *testing.T) {
 		step func(s *graph.Store, loss *graph.Node) []*graph.Node
 		kind error
 	}{
-		{"a negative rate", func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.SGD{LR: -1}.Step(l) }, tensor.ErrBounds},
-		{"a NaN rate", func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.Adam{LR: nan}.Step(l) }, tensor.ErrBounds},
-		{"momentum 1", func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.SGD{Momentum: 1}.Step(l) }, tensor.ErrBounds},
-		{"beta 1", func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.Adam{Beta2: 1}.Step(l) }, tensor.ErrBounds},
-		{"negative decay", func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.AdamW{WeightDecay: -1}.Step(l) }, tensor.ErrBounds},
-		{"a negative norm", func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.SGD{ClipNorm: -1}.Step(l) }, tensor.ErrBounds},
+		{"a negative rate",
+			func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.SGD{LR: -1}.Step(l) }, tensor.ErrBounds},
+		{"a NaN rate",
+			func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.Adam{LR: nan}.Step(l) }, tensor.ErrBounds},
+		{"momentum 1",
+			func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.SGD{Momentum: 1}.Step(l) }, tensor.ErrBounds},
+		{"beta 1",
+			func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.Adam{Beta2: 1}.Step(l) }, tensor.ErrBounds},
+		{"negative decay",
+			func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.AdamW{WeightDecay: -1}.Step(l) }, tensor.ErrBounds},
+		{"a negative norm",
+			func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.SGD{ClipNorm: -1}.Step(l) }, tensor.ErrBounds},
 		{"a vector as loss", func(s *graph.Store, l *graph.Node) []*graph.Node {
 			w, _ := s.Lookup("w")
 			return nn.SGD{}.Step(w.Read(l.Graph()))
@@ -263,8 +280,10 @@ func TestOptimizerErrors(t *testing.T) {
 		{"nothing to train", func(_ *graph.Store, l *graph.Node) []*graph.Node {
 			return nn.SGD{}.Step(l.Graph().Literal(tensor.Float32, 1))
 		}, tensor.ErrUnsupported},
-		{"a nil parameter", func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.SGD{}.Step(l, nil) }, tensor.ErrUnsupported},
-		{"a nil loss", func(*graph.Store, *graph.Node) []*graph.Node { return nn.SGD{}.Step(nil) }, tensor.ErrUnsupported},
+		{"a nil parameter",
+			func(_ *graph.Store, l *graph.Node) []*graph.Node { return nn.SGD{}.Step(l, nil) }, tensor.ErrUnsupported},
+		{"a nil loss",
+			func(*graph.Store, *graph.Node) []*graph.Node { return nn.SGD{}.Step(nil) }, tensor.ErrUnsupported},
 		{"an integer parameter", func(s *graph.Store, l *graph.Node) []*graph.Node {
 			return nn.SGD{}.Step(l, s.New("n", nn.Zeros, tensor.Int32))
 		}, tensor.ErrDType},
@@ -297,7 +316,8 @@ func TestSchedules(t *testing.T) {
 		want map[int64]float64 // after so many steps
 	}{
 		{"constant", nn.Constant(), map[int64]float64{0: 1, 1000: 1}},
-		{"cosine", nn.Cosine(0, 8), map[int64]float64{0: 1, 2: half(0.25), 4: 0.5, 7: half(7.0 / 8), 8: 0, 100: 0}},
+		{"cosine",
+			nn.Cosine(0, 8), map[int64]float64{0: 1, 2: half(0.25), 4: 0.5, 7: half(7.0 / 8), 8: 0, 100: 0}},
 		{"warmup rises by equal parts, not from 0", nn.Cosine(4, 12),
 			map[int64]float64{0: 0.25, 1: 0.5, 3: 1, 4: 1, 6: half(0.25), 8: 0.5, 12: 0, 13: 0}},
 		{"decay in steps", nn.StepDecay(3, 0.1), map[int64]float64{0: 1, 2: 1, 3: 0.1, 5: 0.1, 6: 0.01}},

@@ -28,7 +28,8 @@ type progress struct {
 }
 
 func newProgress(t *Trainer) *progress {
-	p := &progress{w: t.Progress, names: []string{"loss"}, epochs: t.Epochs, steps: t.Data.Len(), every: cmp.Or(t.Every, 100)}
+	p := &progress{w: t.Progress, names: []string{"loss"}, epochs: t.Epochs, steps: t.Data.Len()}
+	p.every = cmp.Or(t.Every, 100)
 	if p.w == nil {
 		p.w = os.Stderr
 	}
@@ -75,14 +76,16 @@ func (p *progress) step(n int, values []float64) {
 		total = fmt.Sprint("/", p.steps)
 	}
 	each := time.Since(p.began) / time.Duration(n)
-	fmt.Fprintf(p.w, "epoch %d/%d  step %d%s%s  %v a step\n", p.epoch, p.epochs, n, total, p.format(values), each.Round(time.Microsecond))
+	fmt.Fprintf(p.w, "epoch %d/%d  step %d%s%s  %v a step\n",
+		p.epoch, p.epochs, n, total, p.format(values), each.Round(time.Microsecond))
 }
 
 // end shows an epoch that is finished.
 func (p *progress) end(e Epoch) {
 	p.stop()
 	values := append([]float64{e.Loss}, e.Metrics...)
-	fmt.Fprintf(p.w, "epoch %d/%d  mean%s  %v\n", e.Number, p.epochs, p.format(values), e.Time.Round(time.Millisecond))
+	fmt.Fprintf(p.w, "epoch %d/%d  mean%s  %v\n",
+		e.Number, p.epochs, p.format(values), e.Time.Round(time.Millisecond))
 }
 
 // stop leaves the terminal clean.

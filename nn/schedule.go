@@ -34,7 +34,8 @@ func Cosine(warmup, total int) Schedule {
 			return bad
 		}
 		if warmup < 0 || total <= warmup {
-			return graph.Fail(name, tensor.Errorf("", tensor.ErrBounds, "warmup %d of %d steps", warmup, total), done)
+			err := tensor.Errorf("", tensor.ErrBounds, "warmup %d of %d steps", warmup, total)
+			return graph.Fail(name, err, done)
 		}
 		s := ops.Cast(done, tensor.Float64)
 		part := ops.Minimum(ops.Div(ops.Sub(s, warmup), total-warmup), 1)
@@ -56,7 +57,8 @@ func StepDecay(every int, factor float64) Schedule {
 			return bad
 		}
 		if every <= 0 || !(factor >= 0) {
-			return graph.Fail(name, tensor.Errorf("", tensor.ErrBounds, "factor %v every %d steps", factor, every), done)
+			err := tensor.Errorf("", tensor.ErrBounds, "factor %v every %d steps", factor, every)
+			return graph.Fail(name, err, done)
 		}
 		times := ops.Cast(ops.Div(done, every), tensor.Float64)
 		return ops.Pow(done.Graph().Literal(tensor.Float64, factor), times)

@@ -137,7 +137,7 @@ func (r *run) allocate() error {
 	}
 	for i := range 1 + len(r.Metrics) {
 		if i >= len(r.results) { // an assignment stands where a value should
-			return tensor.Errorf("nn.Trainer", tensor.ErrShape, "the loss and the metrics are assignments, want scalars")
+			return tensor.Errorf("nn.Trainer", tensor.ErrShape, "%s is an assignment, want a scalar", r.nameOf(i))
 		}
 		read, err := scalarOf(r.results[i])
 		if err != nil {

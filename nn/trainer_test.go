@@ -31,10 +31,13 @@ func line(s *graph.Store, n int) (t *nn.Trainer, a, b *graph.Variable) {
 		ys[i] = 3*xs[i] - 1
 	}
 	return &nn.Trainer{
-		Backend:  backend,
-		Outputs:  nn.SGD{LR: 0.2, Momentum: 0.5}.Step(nn.MSE(guess, y)),
-		Metrics:  []nn.Metric{{Name: "worst", Value: ops.Max(ops.Abs(ops.Sub(guess, y)))}},
-		Data:     &nn.Table{Columns: map[string]*tensor.Tensor{"x": tensor.Of(xs...), "y": tensor.Of(ys...)}, Batch: 4, Shuffle: true},
+		Backend: backend,
+		Outputs: nn.SGD{LR: 0.2, Momentum: 0.5}.Step(nn.MSE(guess, y)),
+		Metrics: []nn.Metric{{Name: "worst", Value: ops.Max(ops.Abs(ops.Sub(guess, y)))}},
+		Data: &nn.Table{
+			Columns: map[string]*tensor.Tensor{"x": tensor.Of(xs...), "y": tensor.Of(ys...)},
+			Batch:   4, Shuffle: true,
+		},
 		Epochs:   3,
 		Progress: io.Discard,
 	}, a, b
@@ -59,8 +62,23 @@ func TestFit(t *testing.T) {
 	for _, l := range h.Losses[:100] {
 		sum += l
 	}
-	if e.Number != 1 || e.Steps != 100 || !near(e.Loss, sum/100, 1e-12) || len(e.Metrics) != 1 || !(e.Metrics[0] > h.Epochs[2].Metrics[0]) {
+	if e.Number != 1 || e.Steps != 100 || !near(e.Loss, sum/100, 1e-12) || len(e.Metrics) != 1 ||
+		!(e.Metrics[0] > h.Epochs[2].Metrics[0]) {
 		t.Errorf("epoch %+v, want a mean loss of %v", e, sum/100)
+	}
+}
+
+// TestMetricDTypes: floats of every width and int64, which is what counting gives.
+func TestMetricDTypes(t *testing.T) {
+	tr, _, _ := line(store(1), 40)
+	g := tr.Outputs[0].Graph()
+	tr.Metrics, tr.Epochs = nil, 1
+	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64, tensor.Int64} {
+		tr.Metrics = append(tr.Metrics, nn.Metric{Name: dt.String(), Value: g.Literal(dt, 3)})
+	}
+	h, err := tr.Fit(context.Background())
+	if err != nil || !slices.Equal(h.Epochs[0].Metrics, []float64{3, 3, 3, 3, 3}) {
+		t.Errorf("%+v, %v", h.Epochs, err)
 	}
 }
 
@@ -161,6 +179,9 @@ func TestDebugNaN(t *testing.T) {
 	tr := build()
 	tr.DebugNaN = true
 	h, err := tr.Fit(context.Background())
+	if err == nil || !strings.HasPrefix(err.Error(), "step 3 in epoch 1: trainer_test.go:") {
+		t.Errorf("%v", err)
+	}
 	var step *nn.StepError
 	var cause *graph.NaNError
 	if !errors.As(err, &step) || step.Step != 3 || step.Epoch != 1 || !errors.As(err, &cause) || cause.Op != "ops.Log" ||
@@ -214,7 +235,8 @@ func TestFitErrors(t *testing.T) {
 		{"an assignment as the loss", func(t *nn.Trainer) {
 			t.Metrics, t.Outputs = nil, t.Outputs[1:]
 		}, tensor.ErrShape, 0},
-		{"after the epoch", func(t *nn.Trainer) { t.AfterEpoch = func(nn.Epoch) error { return late } }, late, 100},
+		{"after the epoch",
+			func(t *nn.Trainer) { t.AfterEpoch = func(nn.Epoch) error { return late } }, late, 100},
 	} {
 		tr, _, _ := line(store(1), 400)
 		row.spoil(tr)

@@ -68,23 +68,3 @@ func ccos(z wide) wide {
 func csinh(z wide) wide { return cneg(turned(csin(turned(z)))) }
 
 func ccosh(z wide) wide { return ccos(turned(z)) }
-
-// casin is −i·log(i·z + √(1 − z²)), the root taken apart so that the cuts are right.
-func casin(z wide) wide {
-	one := wide{bf(1), bf(0)}
-	r := cmul(csqrt(csub(one, z)), csqrt(cadd(one, z)))
-	return cneg(turned(clog(cadd(turned(z), r))))
-}
-
-// catan is i/2·(log(1 − i·z) − log(1 + i·z)).
-func catan(z wide) wide {
-	one := wide{bf(1), bf(0)}
-	d := csub(clog(csub(one, turned(z))), clog(cadd(one, turned(z))))
-	return cscale(turned(d), bf(0.5))
-}
-
-// cacosh is log(z + √(z + 1)·√(z − 1)).
-func cacosh(z wide) wide {
-	one := wide{bf(1), bf(0)}
-	return clog(cadd(z, cmul(csqrt(cadd(z, one)), csqrt(csub(z, one)))))
-}

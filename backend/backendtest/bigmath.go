@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// The elementary functions to some three hundred bits, by argument reduction and series: slow, and right to
+// The elementary functions to two hundred bits and more, by argument reduction and series: slow, and right to
 // the last bit of any float.
 
 const (
-	precision = 320
+	precision = 256
 	tiny      = -precision // terms below 2^tiny no longer matter
 )
 
@@ -48,9 +48,7 @@ func whole(a *big.Float) int64 {
 	return n
 }
 
-var bigPi = sync.OnceValue(func() *big.Float { // Machin
-	return scale(sub(scale(atanSeries(over(bf(1), 5)), 2), atanSeries(over(bf(1), 239))), 2)
-})
+var bigPi = sync.OnceValue(func() *big.Float { return new(big.Float).SetPrec(precision).Set(longPi()) })
 
 var bigLn2 = sync.OnceValue(func() *big.Float { return scale(atanhSeries(over(bf(1), 3)), 1) })
 
@@ -100,10 +98,38 @@ func bigLog(x *big.Float) *big.Float {
 	return add(r, mul(new(big.Float).SetPrec(precision).SetInt64(int64(e)), bigLn2()))
 }
 
-// bigSinCos reduces by multiples of π/2.
+// longPi is π by Machin's formula, with the bits that it takes to reduce the greatest float64.
+var longPi = sync.OnceValue(func() *big.Float {
+	const bits = 1024 + 2*precision
+	series := func(n int64) *big.Float { // atan(1/n)
+		x := new(big.Float).SetPrec(bits).Quo(big.NewFloat(1), new(big.Float).SetPrec(bits).SetInt64(n))
+		square, sum := new(big.Float).Mul(x, x), new(big.Float).SetPrec(bits)
+		for k := int64(1); x.MantExp(nil) > -bits; k += 2 {
+			term := new(big.Float).Quo(x, new(big.Float).SetPrec(bits).SetInt64(k))
+			if k%4 == 3 {
+				term.Neg(term)
+			}
+			sum.Add(sum, term)
+			x = new(big.Float).Mul(x, square)
+		}
+		return sum
+	}
+	quarter := new(big.Float).Mul(big.NewFloat(4), series(5))
+	quarter.Sub(quarter, series(239))
+	return quarter.SetMantExp(quarter, 2)
+})
+
+// reduced is x − q·π/2, |x − q·π/2| ≤ π/4.
+func reduced(x *big.Float) (r *big.Float, q int64) {
+	half := new(big.Float).SetMantExp(longPi(), -1)
+	turns := new(big.Float).SetPrec(half.Prec()).Quo(x, half)
+	n, _ := turns.Add(turns, big.NewFloat(math.Copysign(0.5, float(x)))).Int(nil)
+	r = new(big.Float).SetPrec(half.Prec()).Mul(new(big.Float).SetPrec(half.Prec()).SetInt(n), half)
+	return r.Sub(x, r).SetPrec(precision), new(big.Int).And(n, big.NewInt(3)).Int64()
+}
+
 func bigSinCos(x *big.Float) (sin, cos *big.Float) {
-	q := whole(quo(scale(x, 1), bigPi()))
-	r := sub(x, mul(new(big.Float).SetPrec(precision).SetInt64(q), scale(bigPi(), -1)))
+	r, q := reduced(x)
 	sin, cos = bf(0), bf(0)
 	term := bf(1)
 	for n := int64(0); !small(term, bf(1)); n++ {
@@ -119,7 +145,7 @@ func bigSinCos(x *big.Float) (sin, cos *big.Float) {
 		}
 		term = over(mul(term, r), n+1)
 	}
-	switch q & 3 {
+	switch q {
 	case 1:
 		return cos, neg(sin)
 	case 2:
@@ -203,7 +229,7 @@ func bigAtanh(x *big.Float) *big.Float {
 // bigErf is 2/√π · Σ (−1)ⁿ x^(2n+1) / (n!·(2n+1)), for |x| ≤ 7.
 func bigErf(x *big.Float) *big.Float {
 	sum, power, square := bf(0), x, neg(mul(x, x))
-	for n := int64(0); n < 400; n++ {
+	for n := int64(0); n == 0 || !small(power, bf(1)); n++ {
 		sum = add(sum, over(power, 2*n+1))
 		power = over(mul(power, square), n+1)
 	}

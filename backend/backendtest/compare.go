@@ -25,7 +25,7 @@ func (o outcome) differs(got array) string {
 func (o outcome) apart(i int, got, want element) string {
 	dt := o.DType
 	switch {
-	case got == want:
+	case got == want || o.free != nil && o.free[i]:
 		return ""
 	case o.moved:
 		return ", moved bit by bit"

@@ -2,7 +2,6 @@ package backendtest
 
 import (
 	"math/rand/v2"
-	"testing"
 
 	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -10,7 +9,7 @@ import (
 
 // derivatives runs reverse and forward mode of a row, whose calls must be what the reference makes of them and
 // whose compiled results must have the same bits.
-func (s *suite) derivatives(t *testing.T, where string, r Row, in []array) {
+func (s *suite) derivatives(t reporter, where string, r Row, in []array) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, uint64(len(in))))
 	reverse := func(x []*Node) []*Node {
@@ -80,7 +79,7 @@ func random(like []*Node) []*Node {
 }
 
 // large runs the sample that threads share, in one real and one complex or integer dtype.
-func (s *suite) large(t *testing.T, r Row, seed uint64) {
+func (s *suite) large(t reporter, r Row, seed uint64) {
 	if r.Large == nil {
 		return
 	}

@@ -18,6 +18,8 @@ type outcome struct {
 	// scale, where it is given, is the magnitude per element that units are measured at, where that of the
 	// result says nothing: sums that cancel, components of a complex number.
 	scale []float64
+	// free marks elements without an agreed value.
+	free []bool
 }
 
 // reference evaluates an op. The error is that of the data: *ops.IndexError.

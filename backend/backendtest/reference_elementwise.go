@@ -23,7 +23,7 @@ func refUnary(o ops.UnaryOp, x array) outcome {
 			out.at[i] = unaryComplex(o.Fn, dt, e)
 		}
 		if !exactComplex(o.Fn) {
-			r.ulps, r.scale = 4, moduli(out)
+			r.ulps, r.scale, r.free = 4, moduli(out), notFinite(x, out)
 		}
 	case dt.IsFloat():
 		for i, e := range x.at {
@@ -148,7 +148,25 @@ func unaryComplex(fn ops.UnaryFn, dt tensor.DType, e element) element {
 	case ops.UnaryIsFinite:
 		return fromBool(isFinite(dt, e))
 	}
+	if !isFinite(dt, e) || c == 0 && isPole(fn) {
+		return fromComplex(dt, complex(math.NaN(), math.NaN()))
+	}
 	return fromComplex(dt, complexFunction(fn, c))
+}
+
+// isPole: a logarithm or a power of a complex 0 has no agreed value.
+func isPole(fn ops.UnaryFn) bool { return fn == ops.UnaryLog || fn == ops.UnaryRsqrt }
+
+// notFinite marks where a component of an operand is infinite or NaN: complex functions have no agreed value
+// there.
+func notFinite(in ...array) []bool {
+	free := make([]bool, len(in[0].at))
+	for i := range free {
+		for _, a := range in {
+			free[i] = free[i] || !isFinite(a.DType, a.at[i])
+		}
+	}
+	return free
 }
 
 // isFinite is neither infinite nor NaN, in both components.
@@ -188,9 +206,9 @@ func refBinary(o ops.BinaryOp, a, b array) outcome {
 	}
 	switch {
 	case dt.IsComplex() && (o.Fn == ops.BinaryMul || o.Fn == ops.BinaryDiv):
-		r.ulps, r.scale = 4, moduli(out)
-	case dt.IsComplex() && o.Fn == ops.BinaryPow:
-		r.ulps, r.scale = 64, moduli(out) // exp(b·log a): the error of the logarithm grows with b
+		r.ulps, r.scale, r.free = 4, moduli(out), notFinite(a, b, out)
+	case dt.IsComplex() && o.Fn == ops.BinaryPow: // exp(b·log a): the error of the logarithm grows with b
+		r.ulps, r.scale, r.free = 64, moduli(out), notFinite(a, b, out)
 	case dt.IsFloat() && (o.Fn == ops.BinaryPow || o.Fn == ops.BinaryAtan2):
 		r.ulps = functionULPs
 	}
@@ -237,6 +255,8 @@ func binaryFloat(fn ops.BinaryFn, a, b float64) float64 {
 	}
 	r := math.Mod(a, b) // Mod: the sign of the divisor
 	switch {
+	case math.IsNaN(r):
+		return r
 	case r == 0:
 		return math.Copysign(0, b)
 	case r < 0 != (b < 0):
@@ -286,12 +306,27 @@ func binaryComplex(fn ops.BinaryFn, a, b complex128) complex128 {
 		return a + b
 	case ops.BinarySub:
 		return a - b
+	}
+	if !finite(a) || !finite(b) || b == 0 && fn == ops.BinaryDiv {
+		return complex(math.NaN(), math.NaN())
+	}
+	switch fn {
 	case ops.BinaryMul:
 		return cmul(wideOf(a), wideOf(b)).complex()
 	case ops.BinaryDiv:
 		return cquo(wideOf(a), wideOf(b)).complex()
 	}
+	switch {
+	case b == 0:
+		return 1
+	case a == 0:
+		return complex(math.NaN(), math.NaN())
+	}
 	return cexp(cmul(wideOf(b), clog(wideOf(a)))).complex()
+}
+
+func finite(c complex128) bool {
+	return !math.IsInf(real(c), 0) && !math.IsInf(imag(c), 0) && c == c
 }
 
 func binaryInt(fn ops.BinaryFn, dt tensor.DType, x, y element) element {

@@ -173,20 +173,24 @@ func foldComplex(fn ops.ReduceFn, dt tensor.DType, line []element) (element, flo
 
 // foldLogSumExp is log Σ exp; −∞ of nothing and of nothing but −∞, +∞ where there is one.
 func foldLogSumExp(dt tensor.DType, line []element, n float64) (element, float64) {
-	sum, top := bf(0), math.Inf(-1)
+	top := math.Inf(-1)
 	for _, e := range line {
 		f := floatOf(dt, e.re)
 		if math.IsNaN(f) {
 			return e, 0
 		}
-		if top = max(top, f); !math.IsInf(f, 0) {
-			sum = add(sum, bigExp(bf(f)))
-		}
+		top = max(top, f)
 	}
 	if math.IsInf(top, 0) {
 		return fromFloat(dt, top), 0
 	}
-	s := float(bigLog(sum))
+	sum := bf(0)
+	for _, e := range line {
+		if f := floatOf(dt, e.re); f-top > -1e5 {
+			sum = add(sum, bigExp(sub(bf(f), bf(top))))
+		}
+	}
+	s := float(add(bf(top), bigLog(sum)))
 	return fromFloat(dt, s), 2*max(math.Abs(s), math.Abs(top)) + n // the logarithm of a sum of n rounded terms
 }
 
@@ -294,7 +298,7 @@ func softmax(line []float64, k int, log bool) (v, unit float64) {
 	}
 	sum := bf(0)
 	for _, f := range line {
-		if !math.IsInf(f, 0) {
+		if f-top > -1e5 {
 			sum = add(sum, bigExp(sub(bf(f), bf(top))))
 		}
 	}

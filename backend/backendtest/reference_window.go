@@ -80,7 +80,7 @@ func (p *windowed) wrapped(s starts, v int64) int64 {
 func (s starts) fits(v int64) bool { return v >= 0 && v <= int64(s.extent-s.window) }
 
 // check finds the first start that is an error: at the first position of the index space, of the lowest
-// operand; where that space is empty, of the lowest operand that has one at all.
+// operand; where that space is empty, of the lowest operand that has one at all, at a position of its own.
 func (p *windowed) check(op string, origin []ops.Origin) error {
 	if p.m.OOB != ops.OOBError {
 		return nil
@@ -95,13 +95,7 @@ func (p *windowed) check(op string, origin []ops.Origin) error {
 		if origin != nil {
 			from = origin[k]
 		}
-		if pos != nil && from.Within != nil {
-			told := []int{}
-			for _, a := range from.Within {
-				told = append(told, pos[a])
-			}
-			pos = told
-		}
+		pos = told(pos, from.Within, p.w.IndexShape)
 		first = &ops.IndexError{Op: op, Operand: from.Operand, Position: slices.Clone(pos), Index: v,
 			Axis: from.Axis, Extent: s.extent, Window: s.window}
 		return true
@@ -114,8 +108,8 @@ func (p *windowed) check(op string, origin []ops.Origin) error {
 		})
 	} else {
 		for k, s := range p.idx {
-			for _, e := range s.at {
-				bad(k, nil, s.value(e))
+			for o, e := range s.at {
+				bad(k, tensor.Unravel(o, s.Shape), s.value(e))
 			}
 		}
 	}
@@ -123,6 +117,26 @@ func (p *windowed) check(op string, origin []ops.Origin) error {
 		return nil
 	}
 	return first
+}
+
+// told is a position in the user's terms: of the axes within, where they are named. Where the index space is
+// empty it is the operand's own, which has axes of extent 1 for those behind.
+func told(pos, within, space []int) []int {
+	switch {
+	case within == nil:
+		return pos
+	case tensor.Size(space) == 0:
+		behind := 0
+		if n := len(within); n > 0 {
+			behind = len(space) - 1 - within[n-1]
+		}
+		return pos[:max(len(pos)-behind, 0)]
+	}
+	out := []int{}
+	for _, a := range within {
+		out = append(out, pos[a])
+	}
+	return out
 }
 
 // each calls f with every position of U in row-major order, and the place in x that it stands for: nil where

@@ -19,7 +19,14 @@ func Run(t *testing.T, open func(threads int) graph.Backend) {
 	t.Run("rows", s.rows)
 	t.Run("exact", s.exact)
 	t.Run("kernels", s.kernels)
-	t.Run("windows", s.windows)
+	t.Run("windows", func(t *testing.T) { s.windows(t, 4000) })
+}
+
+// reporter is what the checks need of a *testing.T.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Failed() bool
 }
 
 type suite struct {
@@ -76,7 +83,7 @@ func hasIndex(set []Input) bool {
 }
 
 // refuses: a dtype that a row does not take is an error of the graph, of the right kind.
-func (s *suite) refuses(t *testing.T, r Row, dt tensor.DType) {
+func (s *suite) refuses(t reporter, r Row, dt tensor.DType) {
 	g := graph.New()
 	var nodes []*Node
 	for k, i := range r.In {
@@ -92,7 +99,7 @@ func (s *suite) refuses(t *testing.T, r Row, dt tensor.DType) {
 }
 
 // sample runs a row on one set of inputs in every way, which must all agree.
-func (s *suite) sample(t *testing.T, where string, r Row, in []array) {
+func (s *suite) sample(t reporter, where string, r Row, in []array) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(len(where))))
 	want, calls, err := s.eager(s.backends[0], r.Build, views(in, arrangements[0], rng))
@@ -114,7 +121,7 @@ func (s *suite) sample(t *testing.T, where string, r Row, in []array) {
 }
 
 // agrees: other layouts and another number of threads give the same bits.
-func (s *suite) agrees(t *testing.T, where string, r Row, in []tensor.View, want []array) {
+func (s *suite) agrees(t reporter, where string, r Row, in []tensor.View, want []array) {
 	t.Helper()
 	got, _, err := s.eager(s.next(), r.Build, in)
 	if err != nil {
@@ -124,7 +131,7 @@ func (s *suite) agrees(t *testing.T, where string, r Row, in []tensor.View, want
 	sameResults(t, where, want, got)
 }
 
-func sameResults(t *testing.T, where string, want, got []array) {
+func sameResults(t reporter, where string, want, got []array) {
 	t.Helper()
 	for i := range want {
 		if why := sameBits(got[i], want[i]); why != "" {
@@ -134,7 +141,7 @@ func sameResults(t *testing.T, where string, want, got []array) {
 }
 
 // repeats replaces each input in turn by a stride-0 view, and by the same values in full.
-func (s *suite) repeats(t *testing.T, where string, r Row, in []array, rng *rand.Rand) {
+func (s *suite) repeats(t reporter, where string, r Row, in []array, rng *rand.Rand) {
 	t.Helper()
 	for k := range in {
 		same, v, ok := in[k].repeated(rng)
@@ -187,7 +194,7 @@ func (s *suite) eager(b graph.Backend, f func([]*Node) []*Node, in []tensor.View
 }
 
 // compiled runs a program, with the passes and without, and compares its results bit by bit.
-func (s *suite) compiled(t *testing.T, where string, f func([]*Node) []*Node, in []tensor.View, want []array) {
+func (s *suite) compiled(t reporter, where string, f func([]*Node) []*Node, in []tensor.View, want []array) {
 	t.Helper()
 	for _, o := range []graph.Options{{}, {NoPasses: true}} {
 		got, err := s.program(o, f, in)
@@ -229,7 +236,7 @@ func (s *suite) program(o graph.Options, f func([]*Node) []*Node, in []tensor.Vi
 }
 
 // checkCall compares what a call computed from its operands with what the reference makes of them.
-func checkCall(t *testing.T, where string, c *graph.Call) {
+func checkCall(t reporter, where string, c *graph.Call) {
 	t.Helper()
 	if len(c.In) == 0 && isLeaf(c.Op) {
 		return

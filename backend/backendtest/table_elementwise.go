@@ -47,11 +47,11 @@ func unaryRows() []Row {
 		smooth("ops.Log1p", ops.Log1p, analog, -0.6, 3), smooth("ops.Sqrt", ops.Sqrt, analog, 0.3, 4),
 		smooth("ops.Rsqrt", ops.Rsqrt, analog, 0.3, 4), smooth("ops.Cbrt", ops.Cbrt, floats, 0.3, 4),
 		smooth("ops.Sin", ops.Sin, analog, -4, 4), smooth("ops.Cos", ops.Cos, analog, -4, 4),
-		smooth("ops.Tan", ops.Tan, analog, -1.2, 1.2), smooth("ops.Asin", ops.Asin, analog, -0.9, 0.9),
-		smooth("ops.Acos", ops.Acos, analog, -0.9, 0.9), smooth("ops.Atan", ops.Atan, analog, -3, 3),
+		smooth("ops.Tan", ops.Tan, analog, -1.2, 1.2), smooth("ops.Asin", ops.Asin, floats, -0.9, 0.9),
+		smooth("ops.Acos", ops.Acos, floats, -0.9, 0.9), smooth("ops.Atan", ops.Atan, floats, -3, 3),
 		smooth("ops.Sinh", ops.Sinh, analog, -3, 3), smooth("ops.Cosh", ops.Cosh, analog, -3, 3),
-		smooth("ops.Tanh", ops.Tanh, analog, -3, 3), smooth("ops.Asinh", ops.Asinh, analog, -3, 3),
-		smooth("ops.Acosh", ops.Acosh, analog, 1.2, 4), smooth("ops.Atanh", ops.Atanh, analog, -0.8, 0.8),
+		smooth("ops.Tanh", ops.Tanh, analog, -3, 3), smooth("ops.Asinh", ops.Asinh, floats, -3, 3),
+		smooth("ops.Acosh", ops.Acosh, floats, 1.2, 4), smooth("ops.Atanh", ops.Atanh, floats, -0.8, 0.8),
 		smooth("ops.Sigmoid", ops.Sigmoid, analog, -3, 3), smooth("ops.Softplus", ops.Softplus, floats, -3, 3),
 		smooth("ops.Erf", ops.Erf, floats, -3, 3), smooth("ops.Erfc", ops.Erfc, floats, -3, 3),
 		smooth("ops.Erfinv", ops.Erfinv, floats, -0.9, 0.9),
@@ -65,6 +65,9 @@ func unaryRows() []Row {
 		unaryRow("ops.StopGradient", ops.StopGradient, anything, between(-2, 2), payloads, "an alias"),
 	}
 	for i := range rows {
+		if i%4 > 0 { // threads share all elementwise functions in the same way
+			rows[i].Large = nil
+		}
 		switch rows[i].Op {
 		case "ops.StopGradient":
 			rows[i].Gradient.None = "that is what it is for"
@@ -124,6 +127,9 @@ func binaryRows() []Row {
 	}
 	rows[len(rows)-1].Variant = "Guards"
 	for i := range rows {
+		if i%4 > 0 {
+			rows[i].Large = nil
+		}
 		switch rows[i].Op {
 		case "ops.Equal", "ops.NotEqual", "ops.Less", "ops.LessEqual", "ops.Greater", "ops.GreaterEqual", "ops.Attains",
 			"ops.CompareOp":
@@ -147,8 +153,10 @@ func castRows() []Row {
 			Op: "ops.Cast", Variant: to.String(), Why: "one rounding; saturation; NaN to 0",
 			Build:  one(func(x *Node) *Node { return ops.Cast(x, to) }),
 			DTypes: anything, In: []Input{in(between(-3, 3), 2, 3, 4)},
-			More:  [][]Input{{in(edges, 40)}, {in(edges)}, {in(edges, 0, 2)}, {in(apart(-300, 300), 31, 5)}, {in(between(-1e5, 1e5), 50)}},
-			Large: []Input{in(between(-3, 3), 310, 257)},
+			More: [][]Input{{in(edges, 40)}, {in(edges)}, {in(edges, 0, 2)}, {in(apart(-300, 300), 31, 5)}, {in(between(-1e5, 1e5), 50)}},
+		}
+		if to == tensor.Float16 || to == tensor.Int32 {
+			r.Large = []Input{in(between(-3, 3), 310, 257)}
 		}
 		switch {
 		case !to.IsDifferentiable():

@@ -35,7 +35,7 @@ var expressions = []expression{
 	}, []Input{indices(startsIn(4, 1, true), 6), indices(startsIn(3, 1, true), 6)}, []int{3}},
 	{"mask", "a literal mask of rank 2", func([]*Node) []index.Item {
 		return []index.Item{index.Mask(mask45)}
-	}, nil, []int{7, 1}},
+	}, nil, []int{6, 1}},
 	{"everything", "a bool of rank 0, a stepped slice, an integer and an array", func(i []*Node) []index.Item {
 		return []index.Item{index.Bool(true), index.By(-1), index.At(2), index.Of(i[0])}
 	}, []Input{indices(startsIn(3, 1, true), 5)}, []int{5, 1}},
@@ -135,7 +135,7 @@ func takeRows() []Row {
 		}
 	}
 	filled := Row{
-		Op: "ops.Filled", Why: "the fill gets the cotangents of what it filled", DTypes: anything,
+		Op: "ops.Take", Variant: "filled", Why: "the fill gets the cotangents of what it filled", DTypes: anything,
 		Build: build(func(in []*Node) *Node { return ops.Take(in[0], in[1], 0, ops.Filled(in[2])) }),
 		In:    []Input{in(plain, 4, 3), indices(startsAbout(4, 1), 6), in(plain)},
 	}

@@ -58,12 +58,23 @@ func calm(r *rand.Rand, dt tensor.DType, n int) []element {
 	return out
 }
 
+// normal is calm without subnormal numbers, whose products lose digits in some orders and not in others.
+func normal(r *rand.Rand, dt tensor.DType, n int) []element {
+	out := calm(r, dt, n)
+	for i, e := range out {
+		if f := math.Abs(floatOf(dt, e.re)); dt.IsFloat() && f > 0 && f < 1e-7 {
+			out[i] = fromFloat(dt, 2)
+		}
+	}
+	return out
+}
+
 func reductionRows() []Row {
 	var rows []Row
 	for _, axes := range [][]int{{1}, {0, 2}, {2}, nil, {}} {
 		rows = append(rows,
 			reduceRow("ops.Sum", ops.Sum, anything, between(-2, 2), calm, "halves in float32; or, for bool", axes...),
-			reduceRow("ops.Prod", ops.Prod, anything, between(0.5, 1.5), calm, "and, for bool", axes...),
+			reduceRow("ops.Prod", ops.Prod, anything, between(0.5, 1.5), normal, "and, for bool", axes...),
 			reduceRow("ops.Max", ops.Max, ordered, apart(-3, 3), edges, "off ties", axes...),
 			reduceRow("ops.Min", ops.Min, ordered, apart(-3, 3), edges, "off ties", axes...),
 			reduceRow("ops.LogSumExp", ops.LogSumExp, floats, between(-2, 2), modest, "shifted by the maximum", axes...),
@@ -109,7 +120,7 @@ func initRows() []Row {
 			Op: "ops.ReduceInit", Variant: c.name, Why: "the initial value is one more element", DTypes: c.dts,
 			Build: build(func(in []*Node) *Node { return ops.ReduceInit(c.fn, in[0], in[1], 0, -1) }),
 			In:    []Input{in(c.fill, 2, 4, 3), in(c.second)},
-			More:  [][]Input{{in(calm, 3, 2, 7), in(c.second)}, {in(c.fill, 0, 2, 3), in(c.second)}, {in(ties, 2, 2), in(ties)}},
+			More:  [][]Input{{in(normal, 3, 2, 7), in(c.second)}, {in(c.fill, 0, 2, 3), in(c.second)}, {in(ties, 2, 2), in(ties)}},
 			Large: []Input{in(c.fill, 41, 73, 29), in(c.second)},
 		})
 	}

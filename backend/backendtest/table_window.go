@@ -129,7 +129,7 @@ func gatherRows() []Row {
 				In:    append([]Input{in(between(-2, 2), g.x...)}, g.starts(m)...),
 			}
 			r.More = [][]Input{append([]Input{in(payloads, g.x...)}, g.starts(m)...)}
-			if g.name == "rows" {
+			if g.name == "rows" && !m.PerElement {
 				r.Large = large(m, 0)
 			}
 			rows = append(rows, r)
@@ -173,7 +173,7 @@ func scatterRows() []Row {
 					special = payloads
 				}
 				r.More = [][]Input{append([]Input{in(special, g.x...), in(special, g.u...)}, g.starts(m)...)}
-				if g.name == "rows" {
+				if g.name == "rows" && !m.PerElement {
 					r.Large = large(m, 1)
 				}
 				rows = append(rows, r)
@@ -213,7 +213,7 @@ func scanRows() []Row {
 					r.In = append(r.In, in(between(-1.5, 1.5), g.u...))
 				}
 				r.In = append(r.In, g.starts(m)...)
-				if g.name == "rows" {
+				if g.name == "rows" && !m.PerElement {
 					r.Large = large(m, n)
 				}
 				rows = append(rows, r)

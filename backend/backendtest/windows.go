@@ -13,10 +13,9 @@ import (
 
 // windows runs gathers, scatters and scans through windows drawn at random: any roles of the axes, any mode,
 // index operands that broadcast and are out of bounds, in any layout.
-func (s *suite) windows(t *testing.T) {
-	n := 4000
+func (s *suite) windows(t reporter, n int) {
 	if testing.Short() {
-		n = 300
+		n /= 10
 	}
 	for seed := range n {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0xf))
@@ -43,7 +42,7 @@ func (s *suite) windows(t *testing.T) {
 }
 
 // near is writes for results that only have to be near the reference's.
-func (x *trial) near(t *testing.T, want []outcome) {
+func (x *trial) near(t reporter, want []outcome) {
 	t.Helper()
 	how := arrangements[x.rng.IntN(len(arrangements))]
 	b, err := x.compile(arrangements[x.rng.IntN(len(arrangements))], how, all(len(want)))

