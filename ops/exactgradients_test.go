@@ -55,7 +55,7 @@ func TestExactGradients(t *testing.T) {
 		{"x⁰ is constant", with(ops.Pow, 0), vec{0, nan, inf}, vec{1, 1, 1}, vec{0, 0, 0}},
 		{"0^y is constant for y > 0", func(x *ops.Node) *ops.Node { return ops.Pow(0, x) }, vec{2, .5}, vec{0, 0}, vec{0, 0}},
 		{"x² has curvature 2 at 0", gradient(with(ops.Pow, 2)), vec{0, 3}, vec{0, 6}, vec{2, 2}},
-		{"|x| at 0", ops.Abs, vec{0, -1, 3, nan}, vec{0, 1, 3, nan}, vec{0, -1, 1, nan}},
+		{"Abs at 0", ops.Abs, vec{0, -1, 3, nan}, vec{0, 1, 3, nan}, vec{0, -1, 1, nan}},
 		{"Relu at 0", ops.Relu, vec{0, -1, 3}, vec{0, 0, 3}, vec{0, 0, 1}},
 		{"LeakyRelu at 0", func(x *ops.Node) *ops.Node { return ops.LeakyRelu(x, .25) }, vec{0, -1, 3}, vec{0, -.25, 3}, vec{.25, .25, 1}},
 		{"inside and at the bounds", func(x *ops.Node) *ops.Node { return ops.Clamp(x, -1, 1) }, vec{-2, -1, 0, 1, 2, nan}, vec{-1, -1, 0, 1, 1, nan}, vec{0, 1, 1, 1, 0, 1}},
