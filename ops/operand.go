@@ -40,7 +40,7 @@ func lift(op string, first int, vals ...any) (nodes []*Node, bad *Node) {
 		if nodes[i] != nil {
 			continue
 		}
-		if nodes[i] = g.Literal(dt, v); !nodes[i].Valid() {
+		if nodes[i] = g.LiteralFor(op, dt, v); !nodes[i].Valid() {
 			return nil, nodes[i]
 		}
 	}
