@@ -64,7 +64,7 @@ func (o MatMulOp) JVP(c *Call, tan []*Node) []*Node {
 
 // Batch adds a batch axis to both; where y is one matrix for all, the examples of x are more rows instead.
 func (o MatMulOp) Batch(_ *Call, in []*Node, batched []bool, size int) []*Node {
-	if !batched[1] && in[1].Rank() == 2 {
+	if in[1].Rank() == 2 { // it has no batch
 		return []*Node{rowsTimes(in[0], in[1])}
 	}
 	return []*Node{graph.Apply(o, batchAll(in, batched, size)...)}
