@@ -95,6 +95,25 @@ func TestExactGradients(t *testing.T) {
 	}
 }
 
+// TestComplexKinks: |z| and z/|z| have no derivative at 0; like those of a real number they count as 0.
+func TestComplexKinks(t *testing.T) {
+	for name, f := range map[string]func(z *ops.Node) *ops.Node{
+		"Abs":  ops.Abs,
+		"Sign": func(z *ops.Node) *ops.Node { return ops.Real(ops.Sign(z)) },
+	} {
+		g := graph.Eager(cpu.New())
+		z := g.Const(tensor.Of(0, 3+4i))
+		v, err := autograd.Grad(ops.Sum(f(z)), z)[0].Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"Abs": "[0. +0.j  0.6+0.8j]", "Sign": "[0.   +0.j    0.128-0.096j]"}[name]
+		if got := v.String(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // TestHalves: sums and counts of halves go beyond what a half holds.
 func TestHalves(t *testing.T) {
 	g := graph.Eager(cpu.New())
