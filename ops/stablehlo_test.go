@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -80,6 +81,40 @@ func TestStableHLOScatter(t *testing.T) {
 	}{{[4]int{0, 0, 0, 1}, 1}, {[4]int{0, 0, 1, 2}, 2}, {[4]int{0, 0, 2, 3}, 3}, {[4]int{0, 0, 3, 0}, 4}, {[4]int{1, 1, 3, 0}, 16}, {[4]int{1, 1, 3, 1}, 0}} {
 		if v := got[tensor.RowMajor(y.Shape()).At(c.at[:])]; v != c.want {
 			t.Errorf("element %v is %v, want %v", c.at, v, c.want)
+		}
+	}
+}
+
+// TestStableHLOPromises breaks the promises that indices are sorted and unique: they are hints, and neither a
+// value nor a gradient trusts them, after clamping and where windows overlap included.
+func TestStableHLOPromises(t *testing.T) {
+	g := graph.Eager(reference{})
+	x, i := g.Const(vec(1, 2, 3)), g.Const(tensor.Of[int64](2, 9, 0, 2))
+	read := ops.StableHLOGather(x, i, ops.GatherDims{
+		CollapsedSliceDims: []int{0}, StartIndexMap: []int{0}, IndexVectorDim: 1, SliceSizes: []int{1}, IndicesAreSorted: true,
+	})
+	dims := ops.ScatterDims{
+		UpdateWindowDims: []int{1}, ScatterDimsToOperandDims: []int{0}, IndexVectorDim: 1, IndicesAreSorted: true, UniqueIndices: true,
+	}
+	overlap := g.Const(tensor.Of[int64](1, 0, 1))
+	u := g.Const(f64([]int{3, 2}, 10, 20, 30, 40, 50, 60))
+	set := ops.StableHLOScatter(x, overlap, u, ops.CombineSet, dims)
+	mul := ops.StableHLOScatter(x, overlap, u, ops.CombineMul, dims)
+	grad := func(y, x *node) *node { return autograd.Grad(ops.Sum(y), x)[0] }
+	for _, c := range []struct {
+		name string
+		got  *node
+		want []float64
+	}{
+		{"a gather", read, []float64{3, 3, 1, 3}},
+		{"its gradient", grad(read, x), []float64{1, 0, 3}},
+		{"a set", set, []float64{30, 50, 60}},
+		{"the gradient of what was set", grad(set, u), []float64{0, 0, 1, 0, 1, 1}},
+		{"a product", mul, []float64{30, 2 * 10 * 40 * 50, 3 * 20 * 60}},
+		{"the gradient of a product", grad(mul, u), []float64{2 * 40 * 50, 3 * 60, 1, 2 * 10 * 50, 2 * 10 * 40, 3 * 20}},
+	} {
+		if got := floats(t, c.got); g.Err() != nil || !same(got, c.want) {
+			t.Errorf("%s: %v, %v, want %v", c.name, got, g.Err(), c.want)
 		}
 	}
 }

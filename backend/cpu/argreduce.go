@@ -45,7 +45,8 @@ type argKernel interface {
 // for an axis of extent 0, which has no index to give, even where there are no lines; ErrOverflow for an axis
 // too long for an int32 index, for more elements than an int counts and for offsets that do not fit an int;
 // ErrNonInjective where dst reaches an element twice.
-func CompileArgReduce(dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int) (*ArgReducePlan, error) {
+func CompileArgReduce(dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int) (
+	*ArgReducePlan, error) {
 	if err := validArgReduce(dt, index, fn, src, dst, axis); err != nil {
 		return nil, err
 	}
@@ -63,49 +64,59 @@ func cloneLayout(l tensor.Layout) tensor.Layout {
 
 // validArgReduce makes the errors of CompileArgReduce.
 func validArgReduce(dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int) error {
-	const op = "cpu.CompileArgReduce"
 	switch {
 	case !dt.Valid() || dt == tensor.Bool:
-		return tensor.Errorf(op, tensor.ErrDType, "source dtype %s has no order", dt)
+		return argError(tensor.ErrDType, "source dtype %s has no order", dt)
 	case fn > ops.ArgMinAbsFn:
-		return tensor.Errorf(op, tensor.ErrUnsupported, "no arg-reduction %d", fn)
+		return argError(tensor.ErrUnsupported, "no arg-reduction %d", fn)
 	case dt.IsComplex() && (fn == ops.ArgMaxFn || fn == ops.ArgMinFn):
-		return tensor.Errorf(op, tensor.ErrUnsupported, "source dtype %s has no order but by magnitude", dt)
+		return argError(tensor.ErrUnsupported, "source dtype %s has no order but by magnitude", dt)
 	case index != tensor.Int32 && index != tensor.Int64:
-		return tensor.Errorf(op, tensor.ErrDType, "index dtype %s is neither int32 nor int64", index)
+		return argError(tensor.ErrDType, "index dtype %s is neither int32 nor int64", index)
 	case len(src.Shape) != len(src.Strides):
-		return tensor.Errorf(op, tensor.ErrStride, "source has %d strides %v for shape %v", len(src.Strides), src.Strides, src.Shape)
+		return argError(tensor.ErrStride, "source has strides %v for shape %v", src.Strides, src.Shape)
 	case len(dst.Shape) != len(dst.Strides):
-		return tensor.Errorf(op, tensor.ErrStride, "destination has %d strides %v for shape %v", len(dst.Strides), dst.Strides, dst.Shape)
+		return argError(tensor.ErrStride, "destination has strides %v for shape %v", dst.Strides, dst.Shape)
 	case axis < 0 || axis >= len(src.Shape):
-		return tensor.Errorf(op, tensor.ErrAxis, "axis %d is outside of source shape %v of rank %d", axis, src.Shape, len(src.Shape))
+		return argError(tensor.ErrAxis, "axis %d is outside of source shape %v", axis, src.Shape)
 	}
 	if want := dropAxis(src.Shape, axis); !tensor.EqualShapes(dst.Shape, want) {
-		return tensor.Errorf(op, tensor.ErrShape, "destination shape %v, want %v: source shape %v without axis %d",
+		return argError(tensor.ErrShape, "destination shape %v, want %v: source shape %v without axis %d",
 			dst.Shape, want, src.Shape, axis)
 	}
 	if least := slices.Min(src.Shape); least < 0 {
-		return tensor.Errorf(op, tensor.ErrShape, "source shape %v has the negative extent %d", src.Shape, least)
+		return argError(tensor.ErrShape, "source shape %v has the negative extent %d", src.Shape, least)
 	}
 	switch n := src.Shape[axis]; {
 	case n == 0:
-		return tensor.Errorf(op, tensor.ErrUnsupported, "axis %d of source shape %v is empty: there is no index to give", axis, src.Shape)
+		return argError(tensor.ErrUnsupported, "axis %d of source shape %v is empty: there is no index to give",
+			axis, src.Shape)
 	case index == tensor.Int32 && n-1 > math.MaxInt32:
-		return tensor.Errorf(op, tensor.ErrOverflow, "axis %d of source shape %v is too long for an int32 index", axis, src.Shape)
+		return argError(tensor.ErrOverflow, "axis %d of source shape %v is too long for an int32 index",
+			axis, src.Shape)
 	}
+	return validOffsets(src, dst)
+}
+
+// validOffsets checks what the layouts reach, given that their shapes have no negative extents.
+func validOffsets(src, dst tensor.Layout) error {
 	if _, err := tensor.CheckedSize(src.Shape); err != nil {
-		return tensor.Errorf(op, tensor.ErrOverflow, "source: %v", err)
+		return argError(tensor.ErrOverflow, "source: %v", err)
 	}
 	if _, _, err := src.Span(); err != nil {
-		return tensor.Errorf(op, tensor.ErrOverflow, "source: %v", err)
+		return argError(tensor.ErrOverflow, "source: %v", err)
 	}
 	if _, _, err := dst.Span(); err != nil {
-		return tensor.Errorf(op, tensor.ErrOverflow, "destination: %v", err)
+		return argError(tensor.ErrOverflow, "destination: %v", err)
 	}
 	if !dst.Injective() {
-		return tensor.Errorf(op, tensor.ErrNonInjective, "destination %s reaches an element twice", dst)
+		return argError(tensor.ErrNonInjective, "destination %s reaches an element twice", dst)
 	}
 	return nil
+}
+
+func argError(kind error, format string, args ...any) error {
+	return tensor.Errorf("cpu.ArgReduce", kind, format, args...)
 }
 
 func dropAxis(shape []int, axis int) []int {
@@ -129,10 +140,10 @@ func (p *ArgReducePlan) Fn() ops.ArgFn { return p.fn }
 // the destination.
 func (p *ArgReducePlan) Execute(x *Exec, dst tensor.Write, src tensor.Read) error {
 	if src.DType() != p.dt {
-		return tensor.Errorf("cpu.ArgReducePlan", tensor.ErrDType, "source dtype %s, the plan is for %s", src.DType(), p.dt)
+		return argError(tensor.ErrDType, "source dtype %s, the plan is for %s", src.DType(), p.dt)
 	}
 	if dst.DType() != p.index {
-		return tensor.Errorf("cpu.ArgReducePlan", tensor.ErrDType, "destination dtype %s, the plan is for %s", dst.DType(), p.index)
+		return argError(tensor.ErrDType, "destination dtype %s, the plan is for %s", dst.DType(), p.index)
 	}
 	out, in := [1]tensor.Write{dst}, [1]tensor.Read{src}
 	if err := p.operands.check(out[:], in[:]); err != nil {
@@ -150,7 +161,7 @@ type argReduceKernel struct{ *ArgReducePlan }
 
 func compileArgReduce(op ops.ArgReduceOp, out, in graph.Operand) (graph.Kernel, error) {
 	if out.DType != op.Index {
-		return nil, tensor.Errorf("", tensor.ErrDType, "the result has dtype %s, the attribute says %s", out.DType, op.Index)
+		return nil, argError(tensor.ErrDType, "the result has dtype %s, the attribute says %s", out.DType, op.Index)
 	}
 	p, err := CompileArgReduce(in.DType, op.Index, op.Fn, in.Layout, out.Layout, op.Axis)
 	if err != nil {

@@ -329,6 +329,7 @@ func TestBinaryExact(t *testing.T) {
 		{"pow_of_minus_one", "its reciprocals are itself and 1", ops.BinaryPow, int32(-1), int32(-3),
 			int32(-1)},
 		{"pow_zero_zero", "1", ops.BinaryPow, int32(0), int32(0), int32(1)},
+		{"pow_of_zero_negative", "0, as division by zero is", ops.BinaryPow, int32(0), int32(-1), int32(0)},
 		{"pow_unsigned_max", "2⁸ − 1 is no −1", ops.BinaryPow, uint8(255), uint8(2), uint8(1)},
 		{"shift_left_beyond", "0", ops.BinaryShiftLeft, int32(1), int32(32), int32(0)},
 		{"shift_left_negative", "0", ops.BinaryShiftLeft, int32(1), int32(-1), int32(0)},

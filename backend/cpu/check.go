@@ -83,7 +83,8 @@ func dtypeMismatch(what string, i int, got, want tensor.DType) error {
 }
 
 func layoutMismatch(what string, i int, got, want tensor.Layout) error {
-	return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan is for %s", what, i, got, want)
+	return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan is for %s",
+		what, i, got, want)
 }
 
 // identical reports whether two views are the same elements in the same places.

@@ -22,7 +22,8 @@ type (
 	mulRows[T summable]       struct{ scatterPair[T] }
 	maxRows[T number]         struct{ scatterPair[T] }
 	minRows[T number]         struct{ scatterPair[T] }
-	// mulRows128 multiplies complex numbers whose products must not be fused with the sum.
+	// mulRows128 rounds every product. complex64 needs no such care: Go multiplies it in float64, where the
+	// products are exact.
 	mulRows128 struct{ scatterPair[complex128] }
 )
 
@@ -88,7 +89,7 @@ func (r *mulRows[T]) each(at, from []int, off, step *slotOffsets) {
 func (r *mulRows128) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
-		y[i] = times128(y[i], u[j])
+		y[i] = product(y[i], u[j])
 		i += step[0]
 		j += step[1]
 	}
@@ -97,16 +98,8 @@ func (r *mulRows128) row(at, step *slotOffsets, n int) {
 func (r *mulRows128) each(at, from []int, off, step *slotOffsets) {
 	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
 	for k, o := range at {
-		y[o+w] = times128(y[o+w], u[j+from[k]*s])
+		y[o+w] = product(y[o+w], u[j+from[k]*s])
 	}
-}
-
-// times128 is a·b with every product rounded. complex64 needs no such care: Go multiplies it in float64,
-// where the products are exact.
-func times128(a, b complex128) complex128 {
-	return complex(
-		float64(real(a)*real(b))-float64(imag(a)*imag(b)),
-		float64(real(a)*imag(b))+float64(imag(a)*real(b)))
 }
 
 // Go's max and min are the order of SEMANTICS.md: NaN wins, −0 is below +0.

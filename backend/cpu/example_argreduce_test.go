@@ -33,6 +33,6 @@ func ExampleCompileArgReduce() {
 	_, err = cpu.CompileArgReduce(tensor.Complex64, tensor.Int32, ops.ArgMinFn, line, tensor.Layout{}, 0)
 	fmt.Println(err)
 	// Output:
-	// cpu.CompileArgReduce: axis 0 of source shape [0 2] is empty: there is no index to give
-	// cpu.CompileArgReduce: source dtype complex64 has no order but by magnitude
+	// cpu.ArgReduce: axis 0 of source shape [0 2] is empty: there is no index to give
+	// cpu.ArgReduce: source dtype complex64 has no order but by magnitude
 }

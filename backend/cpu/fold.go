@@ -36,9 +36,7 @@ func prodOf[A number](anyOrder bool) *fold[A] {
 	return &fold[A]{1, anyOrder, mul[A], prodBlock[A], prodRow[A], prodRows[A]}
 }
 
-func complexProd() *fold[complex128] {
-	return &fold[complex128]{1, false, product, prodComplexBlock, prodComplexRow, prodComplexRows}
-}
+var complexProd = &fold[complex128]{1, false, product, prodComplexBlock, prodComplexRow, prodComplexRows}
 
 // maxOf and minOf are Max and Min with the given identity; integers have no NaN and only one zero, so their
 // blocks are plain loops.

@@ -142,15 +142,16 @@ func (p *folder[E, A]) offsets(w *lineReader[E, A], offsets []int, base int) {
 }
 
 // foldRows joins rows first, first + stride, … into acc.
-func (p *folder[E, A]) foldRows(w *lineReader[E, A], f *fold[A], acc []A, offsets []int, first, stride int, top []A) {
-	j := first
+func (p *folder[E, A]) foldRows(w *lineReader[E, A], f *fold[A], acc []A, offsets []int, first, stride int,
+	top []A) {
+	j, n := first, len(acc)
 	for ; j+3*stride < len(offsets); j += 4 * stride {
-		a, b := p.row(w, 0, len(acc), offsets[j], top), p.row(w, 1, len(acc), offsets[j+stride], top)
-		c, d := p.row(w, 2, len(acc), offsets[j+2*stride], top), p.row(w, 3, len(acc), offsets[j+3*stride], top)
+		a, b := p.row(w, 0, n, offsets[j], top), p.row(w, 1, n, offsets[j+stride], top)
+		c, d := p.row(w, 2, n, offsets[j+2*stride], top), p.row(w, 3, n, offsets[j+3*stride], top)
 		f.rows(acc, a, b, c, d)
 	}
 	for ; j < len(offsets); j += stride {
-		f.row(acc, p.row(w, 0, len(acc), offsets[j], top))
+		f.row(acc, p.row(w, 0, n, offsets[j], top))
 	}
 }
 

@@ -79,7 +79,8 @@ func setAll[A any](x []A, v A) {
 	}
 }
 
-// treePieces cuts n elements into about the wanted number of equal runs of 2ᵏ blocks; the last may be shorter.
+// treePieces cuts n elements into about the wanted number of equal runs of 2ᵏ blocks; the last may be
+// shorter.
 func treePieces(n, wanted int) (size, pieces int) {
 	if wanted <= 1 {
 		return n, 1

@@ -85,9 +85,11 @@ func validMatMul(out, x, y graph.Operand) error {
 	r := x.Rank()
 	switch {
 	case !x.DType.Valid() || y.DType != x.DType || out.DType != x.DType:
-		return tensor.Errorf("", tensor.ErrDType, "matrix product of %s and %s to %s", x.DType, y.DType, out.DType)
+		return tensor.Errorf("", tensor.ErrDType, "matrix product of %s and %s to %s",
+			x.DType, y.DType, out.DType)
 	case r < 2 || y.Rank() != r:
-		return tensor.Errorf("", tensor.ErrRank, "matrix product of shapes %v and %v: want the same rank of 2 or more", x.Shape, y.Shape)
+		return tensor.Errorf("", tensor.ErrRank, "matrix product of shapes %v and %v: want the same rank, 2 or more",
+			x.Shape, y.Shape)
 	case x.Shape[r-1] != y.Shape[r-2] || !slices.Equal(x.Shape[:r-2], y.Shape[:r-2]):
 		return tensor.Errorf("", tensor.ErrShape, "matrix product of shapes %v and %v", x.Shape, y.Shape)
 	}
@@ -97,7 +99,8 @@ func validMatMul(out, x, y graph.Operand) error {
 	return nil
 }
 
-func newMatMul[E tensor.Element, A summable](out, x, y graph.Operand, rows rowsOf[E, A], mac mac[A]) graph.Kernel {
+func newMatMul[E tensor.Element, A summable](out, x, y graph.Operand, rows rowsOf[E, A],
+	mac mac[A]) graph.Kernel {
 	r := x.Rank()
 	p := &matmul[E, A]{
 		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows, mac: mac,

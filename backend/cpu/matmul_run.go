@@ -37,9 +37,10 @@ func (p *matmul[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) e
 	exec := x.(*Exec)
 	r := p.states.get()
 	xs, ys := in[p.first].Storage(), in[1-p.first].Storage()
-	r.p, r.x, r.y, r.c = p, tensor.Elements[E](xs), tensor.Elements[E](ys), tensor.Elements[E](out[0].Storage())
+	cs := out[0].Storage()
+	r.p, r.x, r.y, r.c = p, tensor.Elements[E](xs), tensor.Elements[E](ys), tensor.Elements[E](cs)
 	if p.rows.same {
-		r.xa, r.ya, r.ca = elementsOf[A](xs), elementsOf[A](ys), elementsOf[A](out[0].Storage())
+		r.xa, r.ya, r.ca = elementsOf[A](xs), elementsOf[A](ys), elementsOf[A](cs)
 	}
 	strips := r.cut(exec.NumThreads())
 	exec.run(strips*r.panels, grainOf(r.height*min(p.width, p.n)*p.k/4), r)

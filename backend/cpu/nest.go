@@ -94,10 +94,14 @@ type cursor struct {
 	at  []int
 }
 
-// seek puts the cursor on a row. The cursor's slices grow once and are used again.
+// seek puts the cursor on a row; a nest without rows has nowhere to go. The cursor's slices grow once and are
+// used again.
 func (c *cursor) seek(n *nest, row int) {
 	c.idx = append(c.idx[:0], n.outer...)
 	c.at = append(c.at[:0], n.offset...)
+	if n.rows == 0 {
+		return
+	}
 	for a := len(n.outer) - 1; a >= 0; a-- {
 		d := n.outer[a]
 		c.idx[a] = row % d

@@ -1,22 +1,29 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// reducer folds lines of elements E in the type A and writes a value a line. top is set for LogSumExp, whose
-// fold comes second, over exponentials.
+// reduction is what is done to a line, in the type A. For LogSumExp top, the maximum, comes first and fold
+// sums exponentials.
+type reduction[A any] struct {
+	fold, top *fold[A]
+	exps      *exponentials[A]
+	quiet     func(values []A) // gives NaNs one form; nil where there are none
+}
+
+// reducer folds lines of elements E and writes a value a line.
 type reducer[E tensor.Element, A summable] struct {
+	reduction[A]
 	operands fixed
 	folder   folder[E, A]
-	fold     *fold[A]
-	top      *fold[A]
 	rows     rowsOf[E, A]
 	kept     nest // of the results: operand 0 the source, 1 the destination
-	quiet    func(values []A)
-	initAt   int // where the init element lies; −1 where there is none
+	initAt   int  // where the init element lies; −1 where there is none
 
 	states states[reduceRun[E, A]]
 	spare  states[reduceScratch[E, A]]
@@ -43,15 +50,15 @@ type reduceRun[E tensor.Element, A summable] struct {
 }
 
 func newReducer[E tensor.Element, A summable](op ops.ReduceOp, out graph.Operand, in []graph.Operand,
-	rows rowsOf[E, A], f, top *fold[A], exps *exponentials[A], quiet func([]A)) (graph.Kernel, error) {
+	rows rowsOf[E, A], how reduction[A]) graph.Kernel {
 	kept, folded := splitAxes(in[0].Layout, op.Axes)
-	p := &reducer[E, A]{fold: f, top: top, rows: rows, kept: newNestByStride(kept, out.Layout), quiet: quiet, initAt: -1}
-	p.operands = fixed{out: []graph.Operand{out}, in: in}
+	p := &reducer[E, A]{reduction: how, rows: rows, kept: newNestByStride(kept, out.Layout), initAt: -1}
+	p.operands = fixed{out: []graph.Operand{out}, in: slices.Clone(in)}
 	if op.Init {
 		p.initAt = in[1].Offset
 	}
-	p.folder = newFolder(rows, folded, &p.kept, f.anyOrder, exps)
-	return p, nil
+	p.folder = newFolder(rows, folded, &p.kept, how.fold.anyOrder, how.exps)
+	return p
 }
 
 // newFolder plans how lines laid out as line, which begin where kept says, are folded.

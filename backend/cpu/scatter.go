@@ -62,19 +62,20 @@ func compileScatter(op ops.ScatterOp, out, in []graph.Operand) (graph.Kernel, er
 	w := &scatterSlots{in: [slots]int{1: 1}}
 	k := &scatter{work: newCombine(in[0].DType, op.Combine, w)}
 	if k.work == nil {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "a scatter of %s has no combination %d", in[0].DType, op.Combine)
+		return nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"a scatter of %s has no combination %d", in[0].DType, op.Combine)
 	}
-	return k, k.complete(s, w, out, in)
+	return k.complete(s, w, out, in)
 }
 
 // complete chooses the division and makes the plan.
-func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Operand) error {
+func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Operand) (graph.Kernel, error) {
 	if err := checkSpec("result", out[0], in[0].DType, in[0].Shape); err != nil {
-		return err
+		return nil, err
 	}
 	lo, hi, err := out[0].Span()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in), inPlace: make([]bool, len(in))}
 	k.fixed.inPlace[0] = true
@@ -90,7 +91,7 @@ func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Opera
 		r.copies = sweepRun{k.start, r.move}
 		return r
 	}
-	return nil
+	return k, nil
 }
 
 // divide chooses the division, and which axes of the windows become positions for it.
@@ -178,7 +179,10 @@ func (r *scatterResolve) chunk(lo, hi int) {
 func (r *scatterRun) chunk(lo, hi int) {
 	k, p := r.kernel, r.plan
 	share := func(n int) bounds { return bounds{n * lo / r.parts, n * hi / r.parts} }
-	do := windowPart{pos: bounds{0, p.positions}, win: bounds{0, p.elements}, starts: k.reach, filter: p.mode.OOB == ops.OOBSkip}
+	do := windowPart{
+		pos: bounds{0, p.positions}, win: bounds{0, p.elements},
+		starts: k.reach, filter: p.mode.OOB == ops.OOBSkip,
+	}
 	switch k.division {
 	case divideStarts:
 		b := share(k.reach.hi - k.reach.lo)

@@ -43,7 +43,7 @@ func compileScatterScan(op ops.ScatterScanOp, out, in []graph.Operand, used []bo
 	} else {
 		k.work = newExchange(dt.Size(), w)
 	}
-	return k, k.complete(s, w, out, in)
+	return k.complete(s, w, out, in)
 }
 
 // The rows of a scan: operand 0 is y, which holds h; 1 is b, 2 is a, 3 is before. They are bound as those of
@@ -139,7 +139,7 @@ func (r *affine128) one(i, j, p, q int) {
 	if r.before != nil {
 		r.before[q] = h
 	}
-	r.y[i] = times128(r.a[p], h) + r.b[j]
+	r.y[i] = product(r.a[p], h) + r.b[j]
 }
 
 func (r *affine128) row(at, step *slotOffsets, n int) {

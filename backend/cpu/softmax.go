@@ -49,9 +49,11 @@ func compileSoftmax(op ops.SoftmaxOp, out, in graph.Operand) (graph.Kernel, erro
 	case !in.DType.IsFloat():
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "softmax does not take %s", in.DType)
 	case out.DType != in.DType:
-		return nil, tensor.Errorf("", tensor.ErrDType, "the result has dtype %s, the operand %s", out.DType, in.DType)
+		return nil, tensor.Errorf("", tensor.ErrDType, "the result has dtype %s, the operand %s",
+			out.DType, in.DType)
 	case !tensor.EqualShapes(out.Shape, in.Shape):
-		return nil, tensor.Errorf("", tensor.ErrShape, "the result has shape %v, the operand %v", out.Shape, in.Shape)
+		return nil, tensor.Errorf("", tensor.ErrShape, "the result has shape %v, the operand %v",
+			out.Shape, in.Shape)
 	case op.Axis < 0 || op.Axis >= in.Rank():
 		return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is outside of shape %v", op.Axis, in.Shape)
 	}
@@ -96,7 +98,8 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	p := r.p
 	w := p.spare.get()
 	p.folder.prepare(&w.lineReader, r.src)
-	w.dst, w.top, w.sum = tensor.Elements[E](r.dst), grown(w.top, p.folder.width), grown(w.sum, p.folder.width)
+	w.dst = tensor.Elements[E](r.dst)
+	w.top, w.sum = grown(w.top, p.folder.width), grown(w.sum, p.folder.width)
 	w.s.seek(&p.kept, p.folder.width, lo)
 	for range hi - lo {
 		n := w.s.size()

@@ -39,15 +39,15 @@ func (s *strips) size() int { return min(s.width, s.n.row-s.i) }
 // the first-level cache.
 const stripBytes = 1024
 
-// sideBySide reports whether lines are better worked on side by side, a strip of neighbouring lines at a time,
-// than one after another: where a step to the next line is shorter than a step along the line. Below 8
+// sideBySide reports whether lines are better worked on side by side, a strip of neighbouring lines at a
+// time, than one after another: where a step to the next line is shorter than a step along the line. Below 8
 // columns a strip does not pay for its row loops.
 func sideBySide(lines *nest, length, step int) bool {
 	return lines.row >= 8 && (length == 1 || magnitude(lines.step[0]) < magnitude(step))
 }
 
-// piecesPerLine is how many pieces lines are cut into where the lines alone keep too few threads busy: work is
-// the number of elements of one line or strip. A piece gets 16K elements or more, some 5 µs.
+// piecesPerLine is how many pieces lines are cut into where the lines alone keep too few threads busy: work
+// is the number of elements of one line or strip. A piece gets 16K elements or more, some 5 µs.
 func piecesPerLine(units, work, threads int) int {
 	if threads == 1 || units >= 2*threads {
 		return 1

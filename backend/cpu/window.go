@@ -77,7 +77,9 @@ type windowSpec struct {
 }
 
 // newWindowSpec resolves the Window against its operands.
-func newWindowSpec(name string, w ops.Window, m ops.Mode, origin []ops.Origin, x graph.Operand, idx []graph.Operand) (*windowSpec, error) {
+func newWindowSpec(
+	name string, w ops.Window, m ops.Mode, origin []ops.Origin, x graph.Operand, idx []graph.Operand,
+) (*windowSpec, error) {
 	specs := make([]tensor.Spec, len(idx))
 	for k, o := range idx {
 		specs[k] = o.Spec()

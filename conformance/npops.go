@@ -1,0 +1,182 @@
+package conformance
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// numpyOps are NumPy's functions on ours.
+var numpyOps = map[string]op{
+	"all":         numpyReduce(ops.All),
+	"any":         numpyReduce(ops.Any),
+	"argmax":      numpyArg(ops.ArgMaxFn),
+	"argmin":      numpyArg(ops.ArgMinFn),
+	"argwhere":    numpyArgwhere,
+	"bincount":    numpyBincount,
+	"concatenate": func(c *call) []*node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
+	"diff":        numpyDiff,
+	"max":         numpyReduce(ops.Max),
+	"mean":        numpyReduce(numpyMean),
+	"min":         numpyReduce(ops.Min),
+	"nanmax":      numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
+	"nanmin":      numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
+	"nansum":      numpyReduce(numpyNaNSum),
+	"pad":         numpyPad,
+	"prod":        numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
+	"repeat": func(c *call) []*node {
+		return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "axis")))
+	},
+	"roll": func(c *call) []*node {
+		return one(roll(c.x(0), attr[int](c, "shift"), attr[int](c, "axis")))
+	},
+	"sum":  numpyReduce(func(x *node, axes ...int) *node { return ops.Sum(numpyWide(x), axes...) }),
+	"take": numpyTake,
+	"take_along_axis": func(c *call) []*node {
+		return one(ops.TakeAlongAxis(c.x(0), c.x(1), attr[int](c, "axis")))
+	},
+	"tile": func(c *call) []*node { return one(ops.Tile(c.x(0), attr[[]int](c, "reps")...)) },
+}
+
+// runNumPy runs a line of npops.jsonl.
+func runNumPy(h *harness, r *record) error {
+	var tol struct{ Rtol, Atol float64 }
+	if err := json.Unmarshal(r.Tolerance, &tol); err != nil {
+		return err
+	}
+	feeds, err := decodeAll(r.Inputs)
+	if err != nil {
+		return err
+	}
+	p := probe{what: "value", feeds: feeds}
+	if p.want, err = r.expected(); err != nil {
+		return err
+	}
+	p.tol = repeated(tolerance{rtol: tol.Rtol, atol: tol.Atol}, p.want)
+	p.nodes = func(in *inputs) ([]*node, error) {
+		return apply(numpyOps, r.Op, r.Attrs, in, len(feeds), len(p.want))
+	}
+	return h.check(p)
+}
+
+// numpyReduce: axis null means all.
+func numpyReduce(reduce ops.Reduction) op {
+	return func(c *call) []*node {
+		return one(keeping(c.flag("keepdims", false), reduce, c.x(0), attrOr(c, "axis", []int(nil))))
+	}
+}
+
+// numpyMean of integers and bools is a float64.
+func numpyMean(x *node, axes ...int) *node {
+	if x.DType().IsInteger() || x.DType() == tensor.Bool {
+		x = ops.Cast(x, tensor.Float64)
+	}
+	return ops.Mean(x, axes...)
+}
+
+// numpyNaNSum counts NaN as 0.
+func numpyNaNSum(x *node, axes ...int) *node {
+	return ops.Sum(ops.Where(ops.IsNaN(x), ops.ZerosLike(x), x), axes...)
+}
+
+// numpyNaNExtreme leaves NaN out; of nothing but NaN it is NaN.
+func numpyNaNExtreme(fn ops.ReduceFn) func(x *node, axes ...int) *node {
+	return func(x *node, axes ...int) *node {
+		neutral := x.Graph().Literal(x.DType(), identityOf(fn == ops.ReduceMax, x.DType()))
+		y := ops.ReduceInit(fn, ops.Where(ops.IsNaN(x), neutral, x), neutral, axes...)
+		return ops.Where(ops.All(ops.IsNaN(x), axes...), ops.Div(ops.ZerosLike(y), 0.0), y)
+	}
+}
+
+// numpyArg: without an axis the index is that of the flattened x.
+func numpyArg(fn ops.ArgFn) op {
+	return func(c *call) []*node {
+		x, keep := boolAsUint8(c.x(0)), c.flag("keepdims", false)
+		if !c.has("axis") {
+			y := ops.ArgReduce(fn, ops.Flatten(x), 0, tensor.Int64)
+			if keep {
+				y = ops.Reshape(y, slices.Repeat([]int{1}, x.Rank())...)
+			}
+			return one(y)
+		}
+		a := axis(attr[int](c, "axis"), x.Rank())
+		y := ops.ArgReduce(fn, x, a, tensor.Int64)
+		if keep {
+			y = ops.ExpandDims(y, a)
+		}
+		return one(y)
+	}
+}
+
+// numpyArgwhere is a row per element that is not zero, and of rank 0 a row of no columns.
+func numpyArgwhere(c *call) []*node {
+	x := c.mask(0)
+	at := ops.Nonzero(x)
+	if x.Rank() == 0 {
+		return one(ops.Reshape(ops.SliceAxis(ops.ExpandDims(at[0], 1), 1, 0, 0), at[0].Size(), 0))
+	}
+	return one(ops.Stack(1, at...))
+}
+
+// numpyBincount adds weights, or ones, at bins; the greatest bin decides a shape.
+func numpyBincount(c *call) []*node {
+	n := attrOr(c, "minlength", 0)
+	for _, b := range c.ints(0) {
+		n = max(n, b+1)
+	}
+	w := ops.Ones(c.g, tensor.Int64, c.x(0).Shape()...)
+	if c.given(1) {
+		w = c.x(1)
+	}
+	return one(scatterElements(ops.CombineAdd, ops.Zeros(c.g, w.DType(), n), c.x(0), w, 0))
+}
+
+// numpyDiff is x[1:] − x[:-1], n times; of bools it is ≠.
+func numpyDiff(c *call) []*node {
+	x := c.x(0)
+	a := axis(attr[int](c, "axis"), x.Rank())
+	for range attr[int](c, "n") {
+		m := max(x.Shape()[a]-1, 0)
+		later, earlier := ops.SliceAxis(x, a, x.Shape()[a]-m, m), ops.SliceAxis(x, a, 0, m)
+		if x.DType() == tensor.Bool {
+			x = ops.NotEqual(later, earlier)
+		} else {
+			x = ops.Sub(later, earlier)
+		}
+	}
+	return one(x)
+}
+
+func numpyPad(c *call) []*node {
+	x := c.x(0)
+	var low, high []int
+	for _, w := range attr[[][2]int](c, "pad_width") {
+		low, high = append(low, w[0]), append(high, w[1])
+	}
+	value := ops.Zeros(c.g, x.DType())
+	if c.has("constant_values") {
+		value = c.g.Literal(x.DType(), attr[float64](c, "constant_values"))
+	}
+	return one(padded(c, x, attr[string](c, "mode"), value, low, high))
+}
+
+func numpyTake(c *call) []*node {
+	x, idx, a := c.x(0), c.x(1), 0
+	if c.has("axis") {
+		a = attr[int](c, "axis")
+	} else {
+		x = ops.Flatten(x)
+	}
+	switch mode := attrOr(c, "mode", "raise"); mode {
+	case "raise":
+		return one(ops.Take(x, idx, a))
+	case "wrap":
+		return one(ops.Take(x, idx, a, ops.Modulo))
+	case "clip": // a negative index is out of bounds here, and clips to 0
+		return one(ops.Take(x, ops.Maximum(idx, 0), a, ops.Clamped))
+	default:
+		return c.missing("with mode " + mode)
+	}
+}

@@ -1,0 +1,236 @@
+package conformance
+
+import (
+	"math"
+	"slices"
+
+	"github.com/adjoint-go/adjoint/index"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// torchOps are PyTorch's functions on ours.
+var torchOps = map[string]op{
+	"amax":                 torchReduce(ops.Max),
+	"amin":                 torchReduce(ops.Min),
+	"concat":               func(c *call) []*node { return one(ops.Concat(attr[int](c, "dim"), c.in...)) },
+	"diagonal":             torchDiagonal,
+	"dynamic_slice":        torchDynamicSlice,
+	"dynamic_update_slice": torchDynamicUpdateSlice,
+	"embedding":            torchEmbedding,
+	"flip":                 func(c *call) []*node { return one(ops.Reverse(c.x(0), attr[[]int](c, "dims")...)) },
+	"gather": func(c *call) []*node {
+		return one(gatherElements(c.x(0), c.x(1), attr[int](c, "dim")))
+	},
+	"index_add":     torchIndexAdd,
+	"index_copy":    torchIndexCopy,
+	"index_select":  func(c *call) []*node { return one(ops.Take(c.x(0), c.x(1), attr[int](c, "dim"))) },
+	"log_softmax":   func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attr[int](c, "dim"))) },
+	"logsumexp":     torchReduce(ops.LogSumExp),
+	"masked_fill":   func(c *call) []*node { return one(ops.Where(c.x(1), c.x(2), c.x(0))) },
+	"masked_select": torchMaskedSelect,
+	"max":           torchExtreme(ops.ArgMaxFn),
+	"max_all":       func(c *call) []*node { return one(ops.Max(c.x(0))) },
+	"mean":          torchReduce(ops.Mean),
+	"min":           torchExtreme(ops.ArgMinFn),
+	"min_all":       func(c *call) []*node { return one(ops.Min(c.x(0))) },
+	"nll_loss":      torchNLLLoss,
+	"pad":           torchPad,
+	"prod":          torchProd,
+	"prod_all":      func(c *call) []*node { return one(ops.Prod(c.x(0))) },
+	"repeat_interleave": func(c *call) []*node {
+		return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "dim")))
+	},
+	"roll":           torchRoll,
+	"scatter":        torchScatter(ops.CombineSet),
+	"scatter_add":    torchScatter(ops.CombineAdd),
+	"scatter_reduce": torchScatterReduce,
+	"softmax":        func(c *call) []*node { return one(ops.Softmax(c.x(0), attr[int](c, "dim"))) },
+	"stack":          func(c *call) []*node { return one(ops.Stack(attr[int](c, "dim"), c.in...)) },
+	"sum":            torchReduce(ops.Sum),
+	"take":           func(c *call) []*node { return one(ops.Take(ops.Flatten(c.x(0)), c.x(1), 0)) },
+	"take_along_dim": torchTakeAlongDim,
+	"tril": func(c *call) []*node {
+		return one(triangle(c.x(0), attrOr(c, "k", 0), c.flag("upper", false)))
+	},
+	"unfold": torchUnfold,
+	"where":  func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
+}
+
+func torchReduce(reduce ops.Reduction) op {
+	return func(c *call) []*node {
+		return one(keeping(c.flag("keepdims", false), reduce, c.x(0), attr[[]int](c, "dims")))
+	}
+}
+
+func torchProd(c *call) []*node {
+	return one(keeping(c.flag("keepdims", false), ops.Prod, c.x(0), []int{attr[int](c, "dim")}))
+}
+
+// torchExtreme is the extreme of an axis as the element at its index, which alone gets the gradient.
+func torchExtreme(fn ops.ArgFn) op {
+	return func(c *call) []*node {
+		x := c.x(0)
+		a := axis(attr[int](c, "dim"), x.Rank())
+		i := ops.ExpandDims(ops.ArgReduce(fn, x, a, tensor.Int64), a)
+		v := ops.TakeAlongAxis(x, i, a)
+		if !c.flag("keepdims", false) {
+			v, i = ops.Squeeze(v, a), ops.Squeeze(i, a)
+		}
+		return []*node{v, i}
+	}
+}
+
+func torchDiagonal(c *call) []*node {
+	return one(ops.Diagonal(c.x(0), attr[int](c, "offset"), attr[int](c, "dim1"), attr[int](c, "dim2")))
+}
+
+// starts are an attribute's numbers as nodes.
+func starts(c *call) []*node {
+	var out []*node
+	for _, s := range attr[[]int](c, "start_indices") {
+		out = append(out, c.g.Literal(tensor.Int64, s))
+	}
+	return out
+}
+
+func torchDynamicSlice(c *call) []*node {
+	return one(ops.DynamicSlice(c.x(0), starts(c), attr[[]int](c, "slice_sizes")))
+}
+
+func torchDynamicUpdateSlice(c *call) []*node {
+	return one(ops.DynamicUpdateSlice(c.x(0), c.x(1), starts(c)...))
+}
+
+func torchEmbedding(c *call) []*node {
+	if !c.has("padding_idx") {
+		return one(ops.Embedding(c.x(0), c.x(1)))
+	}
+	return one(ops.Embedding(c.x(0), c.x(1), attr[int](c, "padding_idx")))
+}
+
+// alongDim is an expression that indexes one axis with a node.
+func alongDim(x, idx *node, a int) []index.Item {
+	items := slices.Repeat([]index.Item{index.All}, x.Rank())
+	items[axis(a, x.Rank())] = index.Of(idx)
+	return items
+}
+
+func torchIndexAdd(c *call) []*node {
+	x, v := c.x(0), ops.Mul(c.x(2), attr[float64](c, "alpha"))
+	return one(ops.AddIndex(x, v, alongDim(x, c.x(1), attr[int](c, "dim"))...))
+}
+
+func torchIndexCopy(c *call) []*node {
+	x := c.x(0)
+	return one(ops.SetIndex(x, c.x(2), alongDim(x, c.x(1), attr[int](c, "dim"))...))
+}
+
+// torchMaskedSelect broadcasts x and the mask, whose trues decide a shape.
+func torchMaskedSelect(c *call) []*node {
+	x := c.x(0)
+	shape, err := tensor.BroadcastShapes(x.Shape(), c.x(1).Shape())
+	if err != nil {
+		c.fail("mask: %w", err)
+		return nil
+	}
+	mask, err := c.views[1].Broadcast(shape...)
+	if err != nil {
+		c.fail("mask: %w", err)
+		return nil
+	}
+	return one(ops.Index(ops.BroadcastTo(x, shape...), index.Mask(mask)))
+}
+
+// torchNLLLoss is −w[t]·log softmax(logits)[t] of each row, without the rows whose target is ignored; the mean
+// divides by the weights of what is left.
+func torchNLLLoss(c *call) []*node {
+	p, target := ops.LogSoftmax(c.x(0), 1), c.x(1)
+	kept := ops.NotEqual(target, attr[int](c, "ignore_index"))
+	safe := ops.Where(kept, target, 0)
+	w := ops.Where(kept, ops.Take(c.x(2), safe, 0), 0.0)
+	loss := ops.Neg(ops.Mul(w, ops.Squeeze(ops.TakeAlongAxis(p, ops.ExpandDims(safe, 1), 1), 1)))
+	switch reduction := attr[string](c, "reduction"); reduction {
+	case "none":
+		return one(loss)
+	case "sum":
+		return one(ops.Sum(loss))
+	case "mean":
+		return one(ops.Div(ops.Sum(loss), ops.Sum(w)))
+	default:
+		return c.missing("with reduction " + reduction)
+	}
+}
+
+func torchPad(c *call) []*node {
+	x := c.x(0)
+	var low, high []int
+	for _, w := range attr[[][2]int](c, "pads") {
+		low, high = append(low, w[0]), append(high, w[1])
+	}
+	value := c.g.Literal(x.DType(), attrOr(c, "value", 0.0))
+	return one(padded(c, x, attr[string](c, "mode"), value, low, high))
+}
+
+func torchRoll(c *call) []*node {
+	x, shifts := c.x(0), attr[[]int](c, "shifts")
+	for k, a := range attr[[]int](c, "dims") {
+		x = roll(x, shifts[k], a)
+	}
+	return one(x)
+}
+
+func torchScatter(fn ops.Combine) op {
+	return func(c *call) []*node {
+		return one(scatterElements(fn, c.x(0), c.x(1), c.x(2), attr[int](c, "dim")))
+	}
+}
+
+var torchReductions = map[string]struct {
+	fn       ops.Combine
+	identity float64
+}{
+	"sum": {ops.CombineAdd, 0}, "mean": {ops.CombineAdd, 0}, "prod": {ops.CombineMul, 1},
+	"amax": {ops.CombineMax, math.Inf(-1)}, "amin": {ops.CombineMin, math.Inf(1)},
+}
+
+// torchScatterReduce: without include_self an element that is written to starts from the identity; the mean
+// divides by the number of terms.
+func torchScatterReduce(c *call) []*node {
+	x, idx, src := c.x(0), c.x(1), c.x(2)
+	a, self, name := attr[int](c, "dim"), c.flag("include_self", true), attr[string](c, "reduce")
+	r, ok := torchReductions[name]
+	if !ok {
+		return c.missing("with reduce " + name)
+	}
+	from := x
+	if !self {
+		neutral := ops.Full(c.g, x.DType(), r.identity, src.Shape()...)
+		from = scatterElements(ops.CombineSet, x, idx, neutral, a)
+	}
+	y := scatterElements(r.fn, from, idx, src, a)
+	if name != "mean" {
+		return one(y)
+	}
+	n := ops.Zeros(c.g, x.DType(), x.Shape()...)
+	if self {
+		n = ops.Ones(c.g, x.DType(), x.Shape()...)
+	}
+	n = scatterElements(ops.CombineAdd, n, idx, ops.OnesLike(src), a)
+	return one(ops.Div(y, ops.Maximum(n, 1.0)))
+}
+
+// torchTakeAlongDim broadcasts x and the indices beside the axis.
+func torchTakeAlongDim(c *call) []*node {
+	return one(ops.TakeAlongAxis(c.x(0), c.x(1), attr[int](c, "dim")))
+}
+
+// torchUnfold is the windows of an axis, one each step, their elements on a new last axis.
+func torchUnfold(c *call) []*node {
+	x, size, step := c.x(0), attr[int](c, "size"), attr[int](c, "step")
+	a := axis(attr[int](c, "dim"), x.Rank())
+	n := (x.Shape()[a]-size)/step + 1
+	first := ops.Mul(ops.Iota(c.g, tensor.Int64, 0, n, size), step)
+	y := ops.Take(x, ops.Add(first, ops.Iota(c.g, tensor.Int64, 1, n, size)), a)
+	return one(ops.MoveAxis(y, a+1, y.Rank()-1))
+}

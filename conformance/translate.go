@@ -1,0 +1,172 @@
+package conformance
+
+import (
+	"math"
+	"slices"
+
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// The translations: a convention of a source that differs from ours, one function a rule. They look at dtypes
+// and attributes alone, never at the case.
+//
+//	source      its convention                                  here
+//	StableHLO   argmax of bool sees uint8                       boolAsUint8
+//	StableHLO   max and min of complex are lexicographic        a custom combiner: call.missing where it is met
+//	NumPy       sums and products of small integers widen       numpyWide
+//	NumPy       the mean of integers is a float64               numpyMean
+//	NumPy       the arg-reductions of bool see uint8            boolAsUint8
+//	NumPy       nan-ignoring extremes of all-NaN are NaN        numpyNaNExtreme
+//	NumPy       take with mode=wrap is floor-mod                ops.Modulo
+//	ONNX        ReduceMax and ReduceMin of an empty set         identityOf
+//	ONNX        select_last_index                               lastIndex
+//	PyTorch     gather and scatter take smaller indices         trimTo
+//	PyTorch     scatter_reduce: mean, include_self=false        torchScatterReduce
+//	PyTorch     the median is the lower middle                  with the sort family
+
+// boolAsUint8 is x, a bool as 0 and 1.
+func boolAsUint8(x *node) *node {
+	if x.DType() == tensor.Bool {
+		return ops.Cast(x, tensor.Uint8)
+	}
+	return x
+}
+
+// numpyWide is x as NumPy sums it: signed integers and bools as int64, unsigned ones as uint64.
+func numpyWide(x *node) *node {
+	switch dt := x.DType(); {
+	case dt.IsUnsigned():
+		return ops.Cast(x, tensor.Uint64)
+	case dt.IsInteger(), dt == tensor.Bool:
+		return ops.Cast(x, tensor.Int64)
+	}
+	return x
+}
+
+// identityOf is the element that changes no maximum (greatest) or minimum of dtype dt.
+func identityOf(greatest bool, dt tensor.DType) any {
+	if dt == tensor.Bool {
+		return !greatest
+	}
+	if dt.IsFloat() {
+		if greatest {
+			return math.Inf(-1)
+		}
+		return math.Inf(1)
+	}
+	bits := dt.Size() * 8
+	if dt.IsUnsigned() {
+		if greatest {
+			return 0
+		}
+		return uint64(math.MaxUint64) >> (64 - bits)
+	}
+	if greatest {
+		return int64(math.MinInt64) >> (64 - bits)
+	}
+	return int64(math.MaxInt64) >> (64 - bits)
+}
+
+// lastIndex is the index of the last extreme instead of the first: n − 1 − the index in the reversed line.
+func lastIndex(fn ops.ArgFn, x *node, a int) *node {
+	i := ops.ArgReduce(fn, ops.Reverse(x, a), a, tensor.Int64)
+	return ops.Sub(x.Shape()[axis(a, x.Rank())]-1, i)
+}
+
+// combines are the combinations by the names of ref.jsonl and of ONNX.
+var combines = map[string]ops.Combine{
+	"set": ops.CombineSet, "none": ops.CombineSet, "add": ops.CombineAdd, "mul": ops.CombineMul,
+	"max": ops.CombineMax, "min": ops.CombineMin,
+}
+
+// trimTo is the leading part of x with idx's extents, axis a apart: PyTorch's gather and scatter and ONNX's
+// GatherElements take indices that are smaller than x beside the axis, and then use no more of it.
+func trimTo(x, idx *node, a int) *node {
+	start, step, size := corner(x, idx, a)
+	if slices.Equal(size, x.Shape()) {
+		return x
+	}
+	return ops.Slice(x, start, step, size)
+}
+
+// corner is that part as a slice of x.
+func corner(x, idx *node, a int) (start, step, size []int) {
+	size = slices.Clone(idx.Shape())
+	if a >= 0 {
+		size[a] = x.Shape()[a]
+	}
+	return make([]int, len(size)), slices.Repeat([]int{1}, len(size)), size
+}
+
+// gatherElements is x at idx along axis a, element by element.
+func gatherElements(x, idx *node, a int) *node {
+	if x.Rank() == 0 {
+		return x
+	}
+	a = axis(a, x.Rank())
+	return ops.TakeAlongAxis(trimTo(x, idx, a), idx, a)
+}
+
+// scatterElements is x with u combined into the elements that gatherElements reads. u may be larger than idx.
+func scatterElements(fn ops.Combine, x, idx, u *node, a int) *node {
+	a = axis(a, x.Rank())
+	part := trimTo(x, idx, a)
+	y := ops.PutAlongAxis(part, idx, trimTo(u, idx, -1), a, fn)
+	if part == x {
+		return y
+	}
+	start, step, size := corner(x, idx, a)
+	return ops.PutSlice(x, y, start, step, size)
+}
+
+// keeping is a reduction whose axes stay where keep is set.
+func keeping(keep bool, reduce ops.Reduction, x *node, axes []int) *node {
+	if keep {
+		return ops.KeepDims(reduce, x, axes...)
+	}
+	return reduce(x, axes...)
+}
+
+// triangle is x with the elements on one side of diagonal k of its last two axes kept, zeros elsewhere.
+func triangle(x *node, k int, upper bool) *node {
+	g, matrix := x.Graph(), x.Shape()[x.Rank()-2:]
+	above := ops.Sub(ops.Iota(g, tensor.Int64, 1, matrix...), ops.Iota(g, tensor.Int64, 0, matrix...))
+	keep := ops.LessEqual(above, k)
+	if upper {
+		keep = ops.GreaterEqual(above, k)
+	}
+	return ops.Where(keep, x, ops.ZerosLike(x))
+}
+
+// roll moves the elements along an axis by a shift, those that leave one end entering at the other.
+func roll(x *node, shift, a int) *node {
+	a = axis(a, x.Rank())
+	n := x.Shape()[a]
+	if n == 0 {
+		return x
+	}
+	shift = ((shift % n) + n) % n
+	if shift == 0 {
+		return x
+	}
+	return ops.Concat(a, ops.SliceAxis(x, a, n-shift, shift), ops.SliceAxis(x, a, 0, n-shift))
+}
+
+// repeatEach is x with element i along an axis repeated counts[i] times, or each counts[0] times.
+func repeatEach(c *call, x *node, counts []int, a int) *node {
+	a = axis(a, x.Rank())
+	n := x.Shape()[a]
+	if len(counts) == 1 {
+		return ops.Repeat(x, counts[0], a)
+	}
+	if len(counts) != n {
+		c.fail("%d counts for extent %d", len(counts), n)
+		return x
+	}
+	at := []int64{}
+	for i, k := range counts {
+		at = append(at, slices.Repeat([]int64{int64(i)}, k)...)
+	}
+	return ops.Take(x, c.g.Const(tensor.Of(at...)), a)
+}
