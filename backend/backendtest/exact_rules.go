@@ -238,6 +238,21 @@ func emptyCases() []Exact {
 	}
 }
 
+// randomCases: keys and what is made of them.
+func randomCases() []Exact {
+	return []Exact{{
+		Name: "keys", Why: "a key gives the same numbers each time, keys made of it give others", In: []*tensor.Tensor{tensor.Of[uint32](7, 9)},
+		Build: one(func(k *Node) *Node {
+			made := ops.SplitKey(k, 3)
+			row := func(i int) *Node { return ops.Reshape(ops.SliceAxis(made, 0, i, 1), 2) }
+			bits := func(k *Node) *Node { return ops.RandomBits(k, 64) }
+			return ops.Stack(0, ops.All(ops.Equal(row(2), ops.FoldIn(k, 2))), ops.All(ops.Equal(bits(k), bits(k))),
+				ops.Any(ops.Equal(bits(row(0)), bits(row(1)))), ops.Any(ops.Equal(bits(row(0)), bits(k))))
+		}),
+		Want: []*tensor.Tensor{tensor.Of(true, true, false, false)},
+	}}
+}
+
 // slopeCases: which derivative goes where.
 func slopeCases() []Exact {
 	return []Exact{
