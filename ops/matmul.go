@@ -157,6 +157,9 @@ func Dot(x, y *Node) *Node {
 		return bad
 	}
 	if x.Rank() == 0 || y.Rank() == 0 {
+		if bad := checked(op, x, acceptNumber); bad != nil {
+			return bad
+		}
 		return Mul(x, y)
 	}
 	if err := checkMatMul(x.Spec(), y.Spec()); err != nil {
