@@ -37,13 +37,17 @@ func (o ReduceOp) JVP(c *Call, tan []*Node) []*Node {
 	if o.Fn == ReduceProd {
 		return o.prodJVP(c, tan)
 	}
+	wide := c.Out[0].DType()
+	if o.Fn == ReduceMax || o.Fn == ReduceMin {
+		wide = widened(wide) // a sum that is then divided must not overflow before
+	}
 	sum := push(tan, func(i int, t *Node) *Node {
 		if i == 1 {
 			t = BroadcastTo(t, c.Out[0].Shape()...)
 		}
 		switch o.Fn {
 		case ReduceMax, ReduceMin:
-			t = Where(o.attains(c, i), t, 0)
+			t = Cast(Where(o.attains(c, i), t, 0), wide)
 		case ReduceLogSumExp:
 			t = Mul(t, o.weights(c, i))
 		}
@@ -53,7 +57,7 @@ func (o ReduceOp) JVP(c *Call, tan []*Node) []*Node {
 		return o.sumLines(t)
 	})
 	if sum[0] != nil && (o.Fn == ReduceMax || o.Fn == ReduceMin) {
-		sum[0] = o.share(c, sum[0])
+		sum[0] = Cast(o.share(c, sum[0]), c.Out[0].DType())
 	}
 	return sum
 }
