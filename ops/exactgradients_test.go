@@ -267,3 +267,35 @@ func TestHalfTies(t *testing.T) {
 		}
 	}
 }
+
+// TestHalfProducts has partial sums and products that float16 does not hold, of derivatives that it does.
+func TestHalfProducts(t *testing.T) {
+	at := index.Of(tensor.Of[int64](0, 0, 0, 0))
+	for _, r := range []struct {
+		why string
+		f   func(x *ops.Node) *ops.Node
+	}{
+		{"a reduction", func(x *ops.Node) *ops.Node { return ops.Prod(x) }},
+		{"an initial value", func(x *ops.Node) *ops.Node { return ops.ReduceInit(ops.ReduceProd, x, 1) }},
+		{"a scatter", func(x *ops.Node) *ops.Node {
+			return ops.Sum(ops.MulIndex(ops.Ones(x.Graph(), tensor.Float16, 1), x, at))
+		}},
+	} {
+		g := graph.Eager(cpu.New())
+		x := ops.Cast(g.Const(tensor.Of(8192, 8192, 1, 1./(1<<20))), tensor.Float16) // 2¹³, 2¹³, 1, 2⁻²⁰
+		y := r.f(x)
+		third := ops.Cast(g.Const(tensor.Of(0., 0, 1, 0)), tensor.Float16)
+		back := ops.SliceAxis(autograd.Grad(y, x)[0], 0, 2, 1)
+		ahead := autograd.JVP([]*ops.Node{y}, []*ops.Node{x}, []*ops.Node{third})[0]
+		got := tensor.Must(tensor.Must(ops.Concat(0, back, ops.Reshape(ahead, 1)).Value()).Read().Float64s())
+		if !slices.Equal(got, []float64{64, 64}) {
+			t.Errorf("%s: the derivative by the third factor is %v backward and forward, want 64", r.why, got)
+		}
+	}
+	g := graph.Eager(cpu.New())
+	x := ops.Zeros(g, tensor.Float16, 1<<17)
+	v := tensor.Must(autograd.Grad(ops.Sum(ops.LogSoftmax(x, 0)), x)[0].Value())
+	if got := tensor.Must(v.Read().Float64s()); slices.ContainsFunc(got, func(f float64) bool { return !(math.Abs(f) < .005) }) {
+		t.Errorf("LogSoftmax of equals under equal cotangents has the gradient %v, want 0 but for its rounding", got[0])
+	}
+}

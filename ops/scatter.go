@@ -136,8 +136,11 @@ func (o ScatterOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 			grads[0] = at.scatter(CombineMul, g, Conj(u))
 			break
 		}
-		y, s := at.scan(true, g, Conj(u), ZerosLike(u))
-		grads[0], grads[1] = y, Mul(s, Conj(at.before(x, u)))
+		wide := widened(x.DType())
+		x, u, g = Cast(x, wide), Conj(Cast(u, wide)), Cast(g, wide)
+		y, s := at.scan(true, g, u, ZerosLike(u))
+		grads[0] = Cast(y, c.In[0].DType())
+		grads[1] = Cast(Mul(s, at.before(Conj(x), u)), c.In[1].DType())
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
 		q := over(g, n)
@@ -164,8 +167,10 @@ func (o ScatterOp) JVP(c *Call, tan []*Node) []*Node {
 		if tan[1] == nil {
 			return []*Node{at.scatter(CombineMul, dx, u)}
 		}
-		y, _ := at.scan(false, dx, u, Mul(at.before(x, u), du))
-		return []*Node{y}
+		wide := widened(x.DType())
+		u, dx = Cast(u, wide), Cast(dx, wide)
+		y, _ := at.scan(false, dx, u, Mul(at.before(Cast(x, wide), u), Cast(du, wide)))
+		return []*Node{Cast(y, x.DType())}
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
 		dx, du = Cast(Where(mx, dx, 0), n.DType()), Cast(Where(mu, du, 0), n.DType())
