@@ -54,3 +54,19 @@ func TestArange(t *testing.T) {
 		t.Errorf("a start that int8 does not hold: %v, want ErrOverflow", g.Err())
 	}
 }
+
+// TestBernoulliHalf: a probability less than the distance of two float16 numbers below 1 is what it says.
+func TestBernoulliHalf(t *testing.T) {
+	const n, p = 1 << 18, 1. / (1 << 13)
+	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
+		g := graph.Eager(cpu.New())
+		hits := ops.Sum(ops.Cast(ops.Bernoulli(ops.Key(g, 1), g.Literal(dt, p), n), tensor.Int64))
+		v, err := hits.Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tensor.Must(tensor.Values[int64](v))[0]; got < 10 || got > 60 { // 32 ± 5 σ
+			t.Errorf("%s: %d of %d are true, want about %v", dt, got, n, n*p)
+		}
+	}
+}

@@ -299,3 +299,39 @@ func TestHalfProducts(t *testing.T) {
 		t.Errorf("LogSoftmax of equals under equal cotangents has the gradient %v, want 0 but for its rounding", got[0])
 	}
 }
+
+// TestSlopesInRange has slopes whose obvious formulas square something that the dtype does not hold.
+func TestSlopesInRange(t *testing.T) {
+	inf := math.Inf(1)
+	atan2 := func(x *ops.Node) *ops.Node { return ops.Atan2(x, x.Graph().Literal(x.DType(), 1e-4)) }
+	for _, r := range []struct {
+		why     string
+		f       func(x *ops.Node) *ops.Node
+		dt      tensor.DType
+		x, want float64
+	}{
+		{"Atan of more than √65504", ops.Atan, tensor.Float16, 300, 1. / 90001},
+		{"Atan at ∞", ops.Atan, tensor.Float32, -inf, 0},
+		{"Atan at 0", ops.Atan, tensor.Float32, 0, 1},
+		{"Asinh of more than √65504", ops.Asinh, tensor.Float16, -300, 1. / 300},
+		{"Asinh far out", ops.Asinh, tensor.Float32, 1e25, 1e-25},
+		{"Asinh at ∞", ops.Asinh, tensor.Float32, inf, 0},
+		{"Asinh at 0", ops.Asinh, tensor.Float32, 0, 1},
+		{"Atan2 near 0", atan2, tensor.Float16, 1e-4, 5000},
+		{"Atan2 nearer", func(x *ops.Node) *ops.Node { return ops.Atan2(x, x) }, tensor.Float32, 1e-30, 0},
+		{"Atan2 nearer, by one", func(x *ops.Node) *ops.Node { return ops.Atan2(x, 1e-30) }, tensor.Float32, 1e-30, 5e29},
+		{"Atan2 far out", func(x *ops.Node) *ops.Node { return ops.Atan2(300, x) }, tensor.Float16, 300, -1. / 600},
+		{"Atan2 on an axis", func(x *ops.Node) *ops.Node { return ops.Atan2(x, 2) }, tensor.Float32, 0, .5},
+	} {
+		g := graph.Eager(cpu.New())
+		x := ops.Cast(g.Const(tensor.Scalar(r.x)), r.dt) // no literal, which would be the other operand too
+		v, err := autograd.Grad(r.f(x), x)[0].Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tensor.Must(v.Read().Float64s())[0]
+		if !(math.Abs(got-r.want) <= .02*math.Abs(r.want)) {
+			t.Errorf("%s: the slope of %s at %v is %v, want %v", r.why, r.dt, r.x, got, r.want)
+		}
+	}
+}
