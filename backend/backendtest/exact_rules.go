@@ -25,6 +25,10 @@ func readingCases() []Exact {
 			Want:  []*tensor.Tensor{scalar(4)}, Cotangent: scalar(1), Grads: []*tensor.Tensor{f64s([]int{2, 2}, 0, 0, 0, 1), nil, nil},
 		},
 		{
+			Name: "a uint64 with the bits of −1", Why: "CASES 34: it is out of bounds, not the last", In: []*tensor.Tensor{x, tensor.Of[uint64](math.MaxUint64)},
+			Build: build(func(in []*Node) *Node { return ops.Index(in[0], index.Of(in[1])) }), Err: tensor.ErrBounds,
+		},
+		{
 			Name: "an int8 index makes no int8 offset", Why: "CASES 13",
 			In:    []*tensor.Tensor{f64s([]int{10000, 10}, counted(100000)...), tensor.Scalar[int8](0)},
 			Build: build(func(in []*Node) *Node { return ops.Index(in[0], index.At(1000), index.Of(in[1])) }),
@@ -183,6 +187,11 @@ func emptyCases() []Exact {
 		{
 			Name: "no lines have no greatest", Why: "CASES 4: of shape (0, 4) the maxima are none", In: []*tensor.Tensor{tensor.Must(tensor.New(tensor.Float64, 0, 4))},
 			Build: one(func(x *Node) *Node { return ops.Max(x, 1) }), Want: []*tensor.Tensor{f64()},
+		},
+		{
+			Name: "the greatest of nothing, no times", Why: "no lines need no greatest, though they are empty", In: []*tensor.Tensor{tensor.Must(tensor.New(tensor.Float64, 0, 0))},
+			Build: one(func(x *Node) *Node { return ops.Max(x, 1) }), Want: []*tensor.Tensor{f64()}, Cotangent: f64(),
+			Grads: []*tensor.Tensor{tensor.Must(tensor.New(tensor.Float64, 0, 0))},
 		},
 		{Name: "the greatest of nothing", Why: "CASES 4", In: []*tensor.Tensor{nothing}, Build: one(func(x *Node) *Node { return ops.Max(x, 1) }), Err: tensor.ErrUnsupported},
 		{Name: "the place of the greatest of nothing", Why: "there is no index", In: []*tensor.Tensor{nothing}, Build: one(func(x *Node) *Node { return ops.ArgMax(x, 1) }), Err: tensor.ErrUnsupported},
