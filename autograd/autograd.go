@@ -192,15 +192,6 @@ func all(n *Node, times int) []*Node {
 	return r
 }
 
-// trace applies f to placeholders that stand for nodes of the given specs.
-func trace(g *graph.Graph, f Func, specs []tensor.Spec) (args, outs []*Node) {
-	args = make([]*Node, len(specs))
-	for i, s := range specs {
-		args[i] = g.Placeholder(s)
-	}
-	return args, f(append([]*Node{}, args...))
-}
-
 // firstInvalid is a node of the list that is not valid, or nil; op's error is recorded for a nil one.
 func firstInvalid(op string, g *graph.Graph, nodes []*Node) *Node {
 	for i, n := range nodes {

@@ -38,7 +38,7 @@ func itemTensors(items []indexItem) ([]*tensor.Tensor, error) {
 }
 
 // expression is the items over inputs that hold their arrays and masks from input number first on. An array is
-// a node. A mask decides a shape, so it is a node where nodes have values and a literal in a compiled graph.
+// a node. A mask decides a shape, so it is a literal.
 func expression(in *inputs, items []indexItem, first int) ([]index.Item, error) {
 	out := make([]index.Item, len(items))
 	for i, it := range items {
@@ -69,10 +69,7 @@ func expression(in *inputs, items []indexItem, first int) ([]index.Item, error) 
 			out[i] = index.Of(in.nodes[first])
 			first++
 		case "mask":
-			out[i] = index.Mask(in.nodes[first])
-			if in.g.Backend() == nil {
-				out[i] = index.Mask(in.views[first])
-			}
+			out[i] = index.Mask(in.views[first])
 			first++
 		default:
 			return nil, &notBuilt{"index item " + it.Kind}

@@ -50,6 +50,7 @@ func TestBadOperands(t *testing.T) {
 	}{
 		{"nil beside a node", func() *graph.Node { return add(a, nil) }, "operand 1 is nil"},
 		{"nil alone has no graph to fail in", func() *graph.Node { return neg(nil) }, "operand 0 is nil"},
+		{"an op without operands applied to no graph", func() *graph.Node { return graph.Apply(toyOp{Kind: "neg"}) }, "Graph.Apply"},
 		{"of another graph", func() *graph.Node { return add(a, other.Input("a", tensor.Float64, 2)) }, "another graph"},
 		{"a nil constant", func() *graph.Node { return g.Const(nil) }, "nil"},
 		{"a nil tensor", func() *graph.Node { return g.Const((*tensor.Tensor)(nil)) }, "invalid"},
@@ -85,6 +86,7 @@ func TestLiteral(t *testing.T) {
 		kind error
 	}{
 		{tensor.Float32, 3, "3.0", nil},
+		{tensor.Int8, uint(3), "3", nil},
 		{tensor.Int8, -128, "-128", nil},
 		{tensor.Int8, 128, "", tensor.ErrOverflow},
 		{tensor.Uint8, 255.0, "255", nil},

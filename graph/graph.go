@@ -97,6 +97,10 @@ func (g *Graph) ApplyN(n int, op Op, in ...*Node) []*Node {
 	if bad := Invalid(op.Name(), in...); bad != nil {
 		return repeat(bad, n)
 	}
+	if g == nil {
+		err := tensor.Errorf("", tensor.ErrUnsupported, "an op without operands is applied to a graph: Graph.Apply")
+		return repeat(g.Fail(op.Name(), err), n)
+	}
 	specs := make([]tensor.Spec, len(in))
 	for i, x := range in {
 		if x.graph != g {

@@ -74,10 +74,13 @@ type literal struct {
 //
 // Errors (sticky): tensor.ErrDType where the type cannot hold such a scalar (a fraction in an integer type,
 // a bool in a number or the reverse, a complex in a real), tensor.ErrOverflow for an integer out of range.
-func (g *Graph) Literal(dt tensor.DType, v any) *Node {
+func (g *Graph) Literal(dt tensor.DType, v any) *Node { return g.LiteralFor("graph.Literal", dt, v) }
+
+// LiteralFor is Literal for a builder: op is what an error names.
+func (g *Graph) LiteralFor(op string, dt tensor.DType, v any) *Node {
 	t, key, err := scalar(dt, v)
 	if err != nil {
-		return g.Fail("graph.Literal", err)
+		return g.Fail(op, err)
 	}
 	if n := g.literals[key]; n != nil {
 		return n
@@ -130,6 +133,8 @@ func scalar(dt tensor.DType, v any) (*tensor.Tensor, literal, error) {
 		i = int64(v)
 	case uint32:
 		i = int64(v)
+	case uint:
+		return scalar(dt, uint64(v))
 	case uint64:
 		if v > math.MaxInt64 {
 			if dt == tensor.Uint64 {

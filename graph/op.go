@@ -76,7 +76,7 @@ type Backend interface {
 	// Name is "cpu", "cuda"…
 	Name() string
 	// Compile makes the kernel of an op for fixed dtypes and layouts. It returns every error that can be
-	// known from them. used says which results are wanted: the kernel leaves the others alone. It never
+	// known from them. used says which results are wanted: the others may hold anything. It never
 	// sees a Viewer or an Aliaser, but does see Copy.
 	Compile(op Op, out, in []Operand, used []bool) (Kernel, error)
 	// Allocate gives memory that this backend's kernels read and write, aligned to tensor.Alignment.

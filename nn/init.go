@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/internal/philox"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -118,7 +119,7 @@ func normal(seed uint64, name string, spec tensor.Spec, std float64) (*tensor.Te
 	}
 	unit := math.Ldexp(1, 1-digits)
 	for i, k := range values {
-		values[i] = std * (math.Sqrt2 * math.Erfinv(float64((k+0.5)*unit)-1))
+		values[i] = std * (math.Sqrt2 * fmath.Erfinv(float64((k+0.5)*unit)-1))
 	}
 	return tensor.FromFloat64s(spec.DType, values, spec.Shape...)
 }

@@ -42,7 +42,8 @@ func (a accept) check(operand int, dt tensor.DType) error {
 	case a&k != 0:
 		return nil
 	case k == acceptComplex:
-		return tensor.Errorf("", tensor.ErrUnsupported, "operand %d is %s, for which it is not defined", operand, dt)
+		return tensor.Errorf("", tensor.ErrUnsupported,
+			"operand %d is %s, for which it is not defined", operand, dt)
 	case a&acceptFloat != 0:
 		return tensor.Errorf("", tensor.ErrDType, "operand %d is %s, want %s: cast it first", operand, dt, a)
 	}
@@ -76,7 +77,8 @@ func arity(in []tensor.Spec, n int) error {
 func sameDTypes(in ...tensor.Spec) error {
 	for i, s := range in {
 		if s.DType != in[0].DType {
-			return tensor.Errorf("", tensor.ErrDType, "operand 0 is %s, operand %d is %s", in[0].DType, i, s.DType)
+			return tensor.Errorf("", tensor.ErrDType,
+				"operand 0 is %s, operand %d is %s", in[0].DType, i, s.DType)
 		}
 	}
 	return nil
@@ -86,7 +88,8 @@ func sameDTypes(in ...tensor.Spec) error {
 func sameShapes(in ...tensor.Spec) error {
 	for i, s := range in {
 		if !tensor.EqualShapes(s.Shape, in[0].Shape) {
-			return tensor.Errorf("", tensor.ErrShape, "operand 0 has shape %v, operand %d has shape %v", in[0].Shape, i, s.Shape)
+			return tensor.Errorf("", tensor.ErrShape,
+				"operand 0 has shape %v, operand %d has shape %v", in[0].Shape, i, s.Shape)
 		}
 	}
 	return nil

@@ -69,9 +69,11 @@ func (o ArgReduceOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	}
 	switch n := x.Shape[o.Axis]; {
 	case n == 0:
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "axis %d of operand shape %v has no element to point to", o.Axis, x.Shape)
+		return nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"axis %d of operand shape %v has no element to point to", o.Axis, x.Shape)
 	case o.Index == tensor.Int32 && n-1 > math.MaxInt32:
-		return nil, tensor.Errorf("", tensor.ErrOverflow, "int32 does not hold the indices of axis %d with extent %d", o.Axis, n)
+		return nil, tensor.Errorf("", tensor.ErrOverflow,
+			"int32 does not hold the indices of axis %d with extent %d", o.Axis, n)
 	}
 	return one(o.Index, slices.Delete(slices.Clone(x.Shape), o.Axis, o.Axis+1)), nil
 }
@@ -124,7 +126,8 @@ func argAll(op string, fn ArgFn, x *Node) *Node {
 		return bad
 	}
 	if x.Size() == 0 {
-		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrUnsupported, "operand shape %v has no element to point to", x.Shape()))
+		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrUnsupported,
+			"operand shape %v has no element to point to", x.Shape()))
 	}
 	return ArgReduce(fn, Flatten(x), 0, tensor.Int64)
 }

@@ -94,7 +94,7 @@ func Reverse(x *Node, axes ...int) *Node {
 	}
 	o := whole(x.Shape())
 	for _, a := range axes {
-		o.Start[a], o.Step[a] = max(x.Shape()[a]-1, 0), -1
+		o.Start[a], o.Step[a] = x.Shape()[a]-1, -1
 	}
 	return graph.Apply(o, x)
 }

@@ -85,7 +85,8 @@ func (o BinaryOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 		case tensor.Float64:
 			dt = tensor.Complex128
 		default:
-			return nil, tensor.Errorf("", tensor.ErrDType, "no complex dtype has %s components: cast to float32 first", dt)
+			return nil, tensor.Errorf("", tensor.ErrDType,
+				"no complex dtype has %s components: cast to float32 first", dt)
 		}
 	}
 	return one(dt, in[0].Shape), nil

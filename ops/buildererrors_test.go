@@ -42,6 +42,8 @@ func TestBuilderErrors(t *testing.T) {
 		{"compositions name themselves", func() *ops.Node { return ops.Clamp(c, 0, 1) }, tensor.ErrUnsupported, "ops.Clamp: operand 0 is complex64"},
 		{"compositions name themselves", func() *ops.Node { return ops.LogAddExp(i, 1) }, tensor.ErrDType, "ops.LogAddExp: operand 0 is int32"},
 		{"compositions name themselves", func() *ops.Node { return ops.FloorDiv(b, b) }, tensor.ErrDType, "ops.FloorDiv: operand 0 is bool"},
+		{"compositions name themselves", func() *ops.Node { return ops.Clamp(x, 0, i) }, tensor.ErrDType, "ops.Clamp: operand 0 is float32, operand 2 is int32"},
+		{"compositions name themselves", func() *ops.Node { return ops.Clamp(i, 0.5, 1) }, tensor.ErrDType, "0.5"},
 		{"a mean of integers would round", func() *ops.Node { return ops.Mean(i) }, tensor.ErrDType, "ops.Mean: operand 0 is int32, want a float or a complex: cast it first"},
 
 		{"the axes are a permutation", func() *ops.Node { return ops.Transpose(x, 0, -2) }, tensor.ErrAxis, "ops.Transpose: axis -2 is repeated in axes [0 -2]"},

@@ -6,7 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -306,9 +306,13 @@ func TestEveryBuilderHasARow(t *testing.T) {
 	for name := range creators {
 		known[name] = true
 	}
+	examples := exampleNames(t)
 	for name := range exportedBuilders(t) {
 		if !known[name] {
 			t.Errorf("builder %s has no row in builderRows or creators", name)
+		}
+		if !examples[name] {
+			t.Errorf("builder %s has no example", name)
 		}
 		delete(known, name)
 	}
@@ -319,28 +323,44 @@ func TestEveryBuilderHasARow(t *testing.T) {
 
 // exportedBuilders are the functions of the package's source that return nodes.
 func exportedBuilders(t *testing.T) map[string]bool {
-	files, err := os.ReadDir(".")
+	r := map[string]bool{}
+	eachFunc(t, func(file string, fn *ast.FuncDecl) {
+		own := !slices.ContainsFunc(indexing, func(prefix string) bool { return strings.HasPrefix(file, prefix) })
+		if !strings.HasSuffix(file, "_test.go") && own && fn.Name.IsExported() && returnsNodes(fn) {
+			r[fn.Name.Name] = true
+		}
+	})
+	return r
+}
+
+// exampleNames are what the package's examples show.
+func exampleNames(t *testing.T) map[string]bool {
+	r := map[string]bool{}
+	eachFunc(t, func(file string, fn *ast.FuncDecl) {
+		if name, ok := strings.CutPrefix(fn.Name.Name, "Example"); ok && strings.HasSuffix(file, "_test.go") {
+			r[name] = true
+		}
+	})
+	return r
+}
+
+// eachFunc visits the functions, not the methods, of every Go file of the package.
+func eachFunc(t *testing.T, visit func(file string, fn *ast.FuncDecl)) {
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := map[string]bool{}
-	for _, f := range files {
-		name := f.Name()
-		own := !slices.ContainsFunc(indexing, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || !own {
-			continue
-		}
-		src, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	for _, file := range files {
+		src, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range src.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.IsExported() && returnsNodes(fn) {
-				r[fn.Name.Name] = true
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
+				visit(file, fn)
 			}
 		}
 	}
-	return r
 }
 
 func returnsNodes(fn *ast.FuncDecl) bool {

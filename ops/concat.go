@@ -31,17 +31,20 @@ func (o ConcatOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	out := slices.Clone(first)
 	for i, s := range in[1:] {
 		if len(s.Shape) != len(first) {
-			return nil, tensor.Errorf("", tensor.ErrRank, "operand 0 has shape %v, operand %d has shape %v", first, i+1, s.Shape)
+			return nil, tensor.Errorf("", tensor.ErrRank,
+				"operand 0 has shape %v, operand %d has shape %v", first, i+1, s.Shape)
 		}
 		for a, d := range s.Shape {
 			if a == o.Axis {
 				out[a] += d
 			} else if d != first[a] {
-				return nil, tensor.Errorf("", tensor.ErrShape, "operand 0 has shape %v, operand %d has shape %v, which differ beside axis %d",
+				return nil, tensor.Errorf("", tensor.ErrShape,
+					"operand 0 has shape %v, operand %d has shape %v, which differ beside axis %d",
 					first, i+1, s.Shape, o.Axis)
 			}
 			if out[a] < 0 {
-				return nil, tensor.Errorf("", tensor.ErrOverflow, "the extents along axis %d do not fit an int together", a)
+				return nil, tensor.Errorf("", tensor.ErrOverflow,
+					"the extents along axis %d do not fit an int together", a)
 			}
 		}
 	}
@@ -170,7 +173,8 @@ func checkParts(sizes, shape []int, axis int) error {
 		rest -= n
 	}
 	if rest != 0 {
-		return tensor.Errorf("", tensor.ErrShape, "sizes %v do not add up to the extent %d of axis %d", sizes, shape[axis], axis)
+		return tensor.Errorf("", tensor.ErrShape,
+			"sizes %v do not add up to the extent %d of axis %d", sizes, shape[axis], axis)
 	}
 	return nil
 }

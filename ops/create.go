@@ -74,7 +74,8 @@ func Arange[T int | int64 | float64](g *graph.Graph, dt tensor.DType, start, sto
 	}
 	count := math.Ceil((float64(stop) - float64(start)) / float64(step))
 	if step == 0 || math.IsNaN(count) || math.IsInf(count, 0) {
-		return g.Fail(op, tensor.Errorf("", tensor.ErrShape, "no range leads from %v to %v in steps of %v", start, stop, step))
+		return g.Fail(op, tensor.Errorf("", tensor.ErrShape,
+			"no range leads from %v to %v in steps of %v", start, stop, step))
 	}
 	if count >= math.MaxInt {
 		return g.Fail(op, tensor.Errorf("", tensor.ErrOverflow, "the range has %v elements", count))

@@ -20,7 +20,9 @@ func RandomUniform(key *Node, dt tensor.DType, shape ...int) *Node {
 	if bad := random(op, key, acceptFloat, dt); bad != nil {
 		return bad
 	}
-	digits := map[tensor.DType]int{tensor.Float64: 53, tensor.Float32: 24, tensor.Float16: 11, tensor.BFloat16: 8}[dt]
+	digits := map[tensor.DType]int{
+		tensor.Float64: 53, tensor.Float32: 24, tensor.Float16: 11, tensor.BFloat16: 8,
+	}[dt]
 	return Mul(whole53(key, dt, digits, shape), math.Ldexp(1, -digits))
 }
 

@@ -27,14 +27,16 @@ func parseEinsum(spec string, shapes [][]int) (*subscripts, error) {
 	left, right, explicit := strings.Cut(text, "->")
 	terms := strings.Split(left, ",")
 	if len(terms) != len(shapes) {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%q has %d terms for %d operands", spec, len(terms), len(shapes))
+		return nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"%q has %d terms for %d operands", spec, len(terms), len(shapes))
 	}
 	s := &subscripts{in: make([][]label, len(terms)), extent: map[label]int{}}
 	dots := 0 // axes that the longest ellipsis stands for
 	for i, term := range terms {
 		rest := len(shapes[i]) - len(strings.ReplaceAll(term, "...", ""))
 		if rest < 0 || rest > 0 && !strings.Contains(term, "...") {
-			return nil, tensor.Errorf("", tensor.ErrRank, "term %q of %q does not fit operand %d of shape %v", term, spec, i, shapes[i])
+			return nil, tensor.Errorf("", tensor.ErrRank,
+				"term %q of %q does not fit operand %d of shape %v", term, spec, i, shapes[i])
 		}
 		labels, err := parseTerm(term, rest)
 		if err != nil {
@@ -64,7 +66,8 @@ func parseTerm(term string, dots int) ([]label, error) {
 	for _, part := range []string{before, after} {
 		for _, r := range part {
 			if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-				return nil, tensor.Errorf("", tensor.ErrUnsupported, "%q in term %q, want letters and at most one ellipsis", r, term)
+				return nil, tensor.Errorf("", tensor.ErrUnsupported,
+					"%q in term %q, want letters and at most one ellipsis", r, term)
 			}
 			labels = append(labels, label(r))
 		}
@@ -91,7 +94,8 @@ func (s *subscripts) measure(labels []label, shape []int, operand int) error {
 			if l > 0 {
 				name = string(rune(l))
 			}
-			return tensor.Errorf("", tensor.ErrShape, "axis %d of operand %d, labelled %s, has extent %d where %d is known",
+			return tensor.Errorf("", tensor.ErrShape,
+				"axis %d of operand %d, labelled %s, has extent %d where %d is known",
 				a, operand, name, d, have)
 		}
 	}
@@ -115,14 +119,17 @@ func (s *subscripts) implicit(dots int) []label {
 
 func (s *subscripts) checkOut(term string, dots int) error {
 	if dots > 0 && !strings.Contains(term, "...") {
-		return tensor.Errorf("", tensor.ErrUnsupported, "the result %q lacks the ellipsis of the operands", term)
+		return tensor.Errorf("", tensor.ErrUnsupported,
+			"the result %q lacks the ellipsis of the operands", term)
 	}
 	for i, l := range s.out {
 		if slices.Contains(s.out[:i], l) {
-			return tensor.Errorf("", tensor.ErrUnsupported, "label %c is repeated in the result %q", rune(l), term)
+			return tensor.Errorf("", tensor.ErrUnsupported,
+				"label %c is repeated in the result %q", rune(l), term)
 		}
 		if _, known := s.extent[l]; !known {
-			return tensor.Errorf("", tensor.ErrUnsupported, "label %c of the result %q is in no operand", rune(l), term)
+			return tensor.Errorf("", tensor.ErrUnsupported,
+				"label %c of the result %q is in no operand", rune(l), term)
 		}
 	}
 	return nil

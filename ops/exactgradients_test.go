@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/autograd"
@@ -60,6 +61,9 @@ func TestExactGradients(t *testing.T) {
 		{"LeakyRelu at 0", func(x *ops.Node) *ops.Node { return ops.LeakyRelu(x, .25) }, vec{0, -1, 3}, vec{0, -.25, 3}, vec{.25, .25, 1}},
 		{"inside and at the bounds", func(x *ops.Node) *ops.Node { return ops.Clamp(x, -1, 1) }, vec{-2, -1, 0, 1, 2, nan}, vec{-1, -1, 0, 1, 1, nan}, vec{0, 1, 1, 1, 0, 1}},
 		{"a NaN bound gives NaN", func(x *ops.Node) *ops.Node { return ops.Clamp(x, -1, nan) }, vec{-2, 0}, vec{nan, nan}, vec{0, 0}},
+		{"a NaN lower bound gives NaN", func(x *ops.Node) *ops.Node { return ops.Clamp(x, nan, 1) }, vec{-2, 3}, vec{nan, nan}, vec{0, 0}},
+		{"what a guard stopped has no gradient", func(x *ops.Node) *ops.Node { return ops.Guard(ops.ZerosLike(x), x) }, vec{inf, nan, 2}, vec{0, 0, 2}, vec{0, 0, 1}},
+		{"an empty line reversed", func(x *ops.Node) *ops.Node { return ops.Reverse(x) }, vec{}, vec{}, vec{}},
 		{"the mean of nothing", all(ops.Mean), vec{}, vec{nan}, vec{}},
 		{"the quotient is constant", with(ops.Rem, 3), vec{5, -5}, vec{2, -2}, vec{1, 1}},
 		{"the divisor is counted", func(x *ops.Node) *ops.Node { return ops.Mod(7, x) }, vec{3, -3}, vec{1, -2}, vec{-2, 3}},
@@ -88,6 +92,124 @@ func TestExactGradients(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestComplexKinks: |z| and z/|z| have no derivative at 0; like those of a real number they count as 0.
+func TestComplexKinks(t *testing.T) {
+	for name, f := range map[string]func(z *ops.Node) *ops.Node{
+		"Abs":  ops.Abs,
+		"Sign": func(z *ops.Node) *ops.Node { return ops.Real(ops.Sign(z)) },
+	} {
+		g := graph.Eager(cpu.New())
+		z := g.Const(tensor.Of(0, 3+4i))
+		v, err := autograd.Grad(ops.Sum(f(z)), z)[0].Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"Abs": "[0. +0.j  0.6+0.8j]", "Sign": "[0.   +0.j    0.128-0.096j]"}[name]
+		if got := v.String(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestHalves: sums and counts of halves go beyond what a half holds.
+func TestHalves(t *testing.T) {
+	g := graph.Eager(cpu.New())
+	const n = 70_000
+	x := ops.Full(g, tensor.Float16, 60_000, n)
+	for _, r := range []struct {
+		why  string
+		got  *ops.Node
+		want float64
+	}{
+		{"the mean is in range where the sum is not", ops.Mean(x), 60_000},
+		{"more ties than a half counts", ops.Max(autograd.Grad(ops.Max(x), x)[0]), 0x1.ep-17}, // 1/70000 as a half
+	} {
+		v, err := r.got.Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tensor.Must(v.Read().Float64s())[0]; got != r.want {
+			t.Errorf("%s: %v, want %v", r.why, got, r.want)
+		}
+	}
+}
+
+// TestPadValues compares with a loop, over every small padding of an axis.
+func TestPadValues(t *testing.T) {
+	g := graph.Eager(cpu.New())
+	for d := range 4 {
+		x := ops.Iota(g, tensor.Int32, 0, d)
+		for low := -4; low <= 3; low++ {
+			for high := -4; high <= 3; high++ {
+				for interior := range 3 {
+					extent := low + d + max(d-1, 0)*interior + high
+					y := ops.Pad(x, -1, []int{low}, []int{high}, []int{interior})
+					if extent < 0 {
+						if y.Valid() {
+							t.Errorf("extent %d padded by %d, %d, %d is valid", d, low, high, interior)
+						}
+						g.ClearErr()
+						continue
+					}
+					want := make([]int32, extent)
+					for i := range want {
+						want[i] = -1
+					}
+					for i := range d {
+						if at := low + i*(interior+1); at >= 0 && at < extent {
+							want[at] = int32(i)
+						}
+					}
+					v, err := y.Value()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := tensor.Must(tensor.Values[int32](v)); !slices.Equal(got, want) {
+						t.Errorf("extent %d padded by %d, %d, %d is %v, want %v", d, low, high, interior, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPadWithValues compares with the positions of one period of each mode, repeated for ever.
+func TestPadWithValues(t *testing.T) {
+	g := graph.Eager(cpu.New())
+	for d := 1; d <= 4; d++ {
+		x := ops.Iota(g, tensor.Int32, 0, d)
+		up, down := make([]int32, d), make([]int32, d)
+		for i := range up {
+			up[i], down[d-1-i] = int32(i), int32(i)
+		}
+		reflected := up
+		if d > 2 {
+			reflected = slices.Concat(up, down[1:d-1])
+		}
+		for low := range 10 {
+			for high := range 10 {
+				for mode, period := range map[ops.PadMode][]int32{ops.PadWrap: up, ops.PadSymmetric: slices.Concat(up, down),
+					ops.PadReflect: reflected, ops.PadEdge: nil} {
+					want := make([]int32, low+d+high)
+					for k := range want {
+						if want[k] = int32(min(max(k-low, 0), d-1)); period != nil {
+							n := len(period)
+							want[k] = period[((k-low)%n+n)%n]
+						}
+					}
+					v, err := ops.PadWith(x, mode, []int{low}, []int{high}).Value()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := tensor.Must(tensor.Values[int32](v)); !slices.Equal(got, want) {
+						t.Errorf("extent %d continued by %d and %d, mode %d: %v, want %v", d, low, high, mode, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func (o MatMulOp) JVP(c *Call, tan []*Node) []*Node {
 
 // Batch adds a batch axis to both; where y is one matrix for all, the examples of x are more rows instead.
 func (o MatMulOp) Batch(_ *Call, in []*Node, batched []bool, size int) []*Node {
-	if !batched[1] && in[1].Rank() == 2 {
+	if in[1].Rank() == 2 { // it has no batch
 		return []*Node{rowsTimes(in[0], in[1])}
 	}
 	return []*Node{graph.Apply(o, batchAll(in, batched, size)...)}
@@ -82,8 +82,8 @@ func rowsTimes(x, y *Node) *Node {
 // by views. An x of rank 1 is one row and a y of rank 1 one column, and the result lacks that axis. The
 // derivatives are x̄ = ct·yᴴ and ȳ = xᴴ·ct.
 //
-// Errors (sticky): tensor.ErrDType for bool and for different dtypes, tensor.ErrRank for rank 0, tensor.ErrShape
-// where the extents do not fit together, tensor.ErrUnsupported for nil.
+// Errors (sticky): tensor.ErrDType for bool and for different dtypes, tensor.ErrRank for rank 0,
+// tensor.ErrShape where the extents do not fit together, tensor.ErrUnsupported for nil.
 func MatMul(x, y *Node) *Node {
 	const op = "ops.MatMul"
 	if bad := graph.Invalid(op, x, y); bad != nil {
@@ -134,11 +134,13 @@ func checkMatMul(x, y tensor.Spec) error {
 		return err
 	}
 	if x.Rank() == 0 || y.Rank() == 0 {
-		return tensor.Errorf("", tensor.ErrRank, "shapes %v and %v, want rank 1 or more: multiply by a scalar with Mul", x.Shape, y.Shape)
+		return tensor.Errorf("", tensor.ErrRank,
+			"shapes %v and %v, want rank 1 or more: multiply by a scalar with Mul", x.Shape, y.Shape)
 	}
 	inner := y.Shape[max(y.Rank()-2, 0)]
 	if k := x.Shape[x.Rank()-1]; k != inner {
-		return tensor.Errorf("", tensor.ErrShape, "shapes %v and %v: the last extent of operand 0 is %d, that of operand 1 to match is %d",
+		return tensor.Errorf("", tensor.ErrShape,
+			"shapes %v and %v: the last extent of operand 0 is %d, that of operand 1 to match is %d",
 			x.Shape, y.Shape, k, inner)
 	}
 	return nil
@@ -155,6 +157,9 @@ func Dot(x, y *Node) *Node {
 		return bad
 	}
 	if x.Rank() == 0 || y.Rank() == 0 {
+		if bad := checked(op, x, acceptNumber); bad != nil {
+			return bad
+		}
 		return Mul(x, y)
 	}
 	if err := checkMatMul(x.Spec(), y.Spec()); err != nil {

@@ -19,7 +19,11 @@ func Nonzero(mask *Node) []*Node {
 	if bad := graph.Invalid(name, mask); bad != nil {
 		return repeat(bad, 1)
 	}
-	at, err := nonzeroSources(mask.Graph())(mask)
+	var at []index.Source
+	err := checkMask(mask)
+	if err == nil {
+		at, err = nonzeroSources(mask.Graph())(mask)
+	}
 	if err != nil {
 		return repeat(graph.Fail(name, err, mask), max(mask.Rank(), 1))
 	}
@@ -28,6 +32,13 @@ func Nonzero(mask *Node) []*Node {
 		out[a] = sourceNode(name, mask.Graph(), s)
 	}
 	return out
+}
+
+func checkMask(mask *Node) error {
+	if mask.DType() != tensor.Bool {
+		return tensor.Errorf("", tensor.ErrDType, "mask has dtype %s, want bool", mask.DType())
+	}
+	return nil
 }
 
 // nonzeroSources resolves the masks of index expressions in g whose elements are known.
@@ -61,6 +72,17 @@ func nonzeroSources(g *graph.Graph) func(index.Source) ([]index.Source, error) {
 	}
 }
 
+// literalsOnly makes a resolver of masks leave nodes unknown, whether or not they have a value: so an update is
+// lowered alike, and has the same bits, in an eager graph and in a compiled one.
+func literalsOnly(resolve func(index.Source) ([]index.Source, error)) func(index.Source) ([]index.Source, error) {
+	return func(mask index.Source) ([]index.Source, error) {
+		if _, ok := mask.(*Node); ok {
+			return nil, tensor.ErrDataDependent
+		}
+		return resolve(mask)
+	}
+}
+
 // NonzeroSized is Nonzero with an extent that is known beforehand: the first size places, and fill where there
 // are fewer. A fill that is no index makes the padding show as an error where it is used by mistake; one that
 // is dropped or filled makes it harmless.
@@ -75,11 +97,8 @@ func NonzeroSized(mask *Node, size, padding int) []*Node {
 	if len(shape) == 0 {
 		shape = []int{1}
 	}
-	err := error(nil)
-	switch {
-	case mask.DType() != tensor.Bool:
-		err = tensor.Errorf("", tensor.ErrDType, "mask has dtype %s, want bool", mask.DType())
-	case size < 0:
+	err := checkMask(mask)
+	if err == nil && size < 0 {
 		err = tensor.Errorf("", tensor.ErrShape, "size %d is negative", size)
 	}
 	if err != nil {

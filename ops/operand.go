@@ -27,7 +27,8 @@ func lift(op string, first int, vals ...any) (nodes []*Node, bad *Node) {
 		nodes[i] = n
 	}
 	if like < 0 {
-		return nil, graph.Fail(op, tensor.Errorf("", tensor.ErrDType, "every operand is a Go scalar, want a node"))
+		return nil, graph.Fail(op, tensor.Errorf("", tensor.ErrDType,
+			"every operand is a Go scalar, want a node"))
 	}
 	g, dt := nodes[like].Graph(), nodes[like].DType()
 	for i, n := range nodes {
@@ -40,7 +41,7 @@ func lift(op string, first int, vals ...any) (nodes []*Node, bad *Node) {
 		if nodes[i] != nil {
 			continue
 		}
-		if nodes[i] = g.Literal(dt, v); !nodes[i].Valid() {
+		if nodes[i] = g.LiteralFor(op, dt, v); !nodes[i].Valid() {
 			return nil, nodes[i]
 		}
 	}
@@ -61,7 +62,8 @@ func invalid(op string, first int, vals ...any) *Node {
 		}
 	}
 	if missing >= 0 {
-		return graph.Fail(op, tensor.Errorf("", tensor.ErrUnsupported, "operand %d is nil", first+missing), given...)
+		return graph.Fail(op, tensor.Errorf("", tensor.ErrUnsupported,
+			"operand %d is nil", first+missing), given...)
 	}
 	return graph.Invalid(op, given...)
 }

@@ -25,11 +25,12 @@ func Pad(x *Node, value any, low, high, interior []int) *Node {
 		interior = filled(x.Rank(), 0)
 	}
 	if len(low) != x.Rank() || len(high) != x.Rank() || len(interior) != x.Rank() {
-		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrAxis, "low %v, high %v and interior %v for rank %d",
-			low, high, interior, x.Rank()))
+		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrAxis,
+			"low %v, high %v and interior %v for rank %d", low, high, interior, x.Rank()))
 	}
 	if n[1].Rank() != 0 {
-		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrRank, "the value has shape %v, want rank 0", n[1].Shape()))
+		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrRank,
+			"the value has shape %v, want rank 0", n[1].Shape()))
 	}
 	extents := make([]int, x.Rank())
 	from, to := whole(x.Shape()), whole(x.Shape())
@@ -57,16 +58,17 @@ func padAxis(d, low, high, interior int) (padded, error) {
 	const limit = 1 << 61 // so that the sums below cannot overflow
 	for _, v := range []int{d, low, high, interior} {
 		if v > limit || v < -limit || carry != 0 || spread > limit {
-			return padded{}, tensor.Errorf("", tensor.ErrOverflow, "padding %d, %d, %d of extent %d does not fit an int",
-				low, high, interior, d)
+			return padded{}, tensor.Errorf("", tensor.ErrOverflow,
+				"padding %d, %d, %d of extent %d does not fit an int", low, high, interior, d)
 		}
 	}
 	p := padded{extent: low + d + int(spread) + high, step: interior + 1}
 	if p.extent < 0 {
-		return padded{}, tensor.Errorf("", tensor.ErrShape, "padding %d and %d crops more than the extent %d", low, high, d)
+		return padded{}, tensor.Errorf("", tensor.ErrShape,
+			"padding %d and %d crops more than the extent %d", low, high, d)
 	}
-	p.from = min((max(-low, 0)+interior)/p.step, d) // the first at place ≥ 0, and behind the last at place < extent
-	end := 0
+	p.from = min((max(-low, 0)+interior)/p.step, d) // the first at a place ≥ 0
+	end := 0                                        // behind the last at a place < extent
 	if room := p.extent - low; room > 0 {
 		end = min((room-1)/p.step+1, d)
 	}
@@ -125,13 +127,16 @@ func checkPadWith(shape []int, mode PadMode, low, high []int) error {
 	}
 	for a, d := range shape {
 		if low[a] < 0 || high[a] < 0 {
-			return tensor.Errorf("", tensor.ErrShape, "padding %d and %d of axis %d, want no negative width", low[a], high[a], a)
+			return tensor.Errorf("", tensor.ErrShape,
+				"padding %d and %d of axis %d, want no negative width", low[a], high[a], a)
 		}
 		if sum := low[a] + high[a]; sum < 0 || sum+d < 0 {
-			return tensor.Errorf("", tensor.ErrOverflow, "padding %d and %d of extent %d does not fit an int", low[a], high[a], d)
+			return tensor.Errorf("", tensor.ErrOverflow,
+				"padding %d and %d of extent %d does not fit an int", low[a], high[a], d)
 		}
 		if d == 0 && low[a]+high[a] > 0 {
-			return tensor.Errorf("", tensor.ErrShape, "axis %d of shape %v is empty: there is nothing to continue", a, shape)
+			return tensor.Errorf("", tensor.ErrShape,
+				"axis %d of shape %v is empty: there is nothing to continue", a, shape)
 		}
 	}
 	return nil

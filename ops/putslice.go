@@ -28,7 +28,8 @@ func (o PutSliceOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 		return nil, err
 	}
 	if !slices.Equal(in[1].Shape, o.Size) {
-		return nil, tensor.Errorf("", tensor.ErrShape, "operand 1 has shape %v for a slice of size %v", in[1].Shape, o.Size)
+		return nil, tensor.Errorf("", tensor.ErrShape,
+			"operand 1 has shape %v for a slice of size %v", in[1].Shape, o.Size)
 	}
 	return in[:1], nil
 }

@@ -39,7 +39,8 @@ func (o RandomBitsOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 func checkKey(key tensor.Spec) error {
 	last := key.Rank() - 1
 	if key.DType != tensor.Uint32 || last < 0 || key.Shape[last] != 2 {
-		return tensor.Errorf("", tensor.ErrDType, "the key is %s, want uint32 with a last axis of 2: make it with Key", key)
+		return tensor.Errorf("", tensor.ErrDType,
+			"the key is %s, want uint32 with a last axis of 2: make it with Key", key)
 	}
 	return nil
 }

@@ -63,15 +63,16 @@ func (o ReduceOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	empty := false
 	for i, a := range o.Axes {
 		if a < 0 || a >= x.Rank() || i > 0 && a <= o.Axes[i-1] {
-			return nil, tensor.Errorf("", tensor.ErrAxis, "axes %v of shape %v, want them sorted, unique and inside", o.Axes, x.Shape)
+			return nil, tensor.Errorf("", tensor.ErrAxis,
+				"axes %v of shape %v, want them sorted, unique and inside", o.Axes, x.Shape)
 		}
 		empty = empty || x.Shape[a] == 0
 	}
 	out := pick(x.Shape, without(o.Axes, x.Rank()))
 	extreme := o.Fn == ReduceMax || o.Fn == ReduceMin
 	if empty && extreme && !o.Init && !slices.Contains(out, 0) {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "operand shape %v has no elements along axes %v, and nothing is their extreme",
-			x.Shape, o.Axes)
+		return nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"operand shape %v has no elements along axes %v, and nothing is their extreme", x.Shape, o.Axes)
 	}
 	return one(x.DType, out), nil
 }
@@ -88,7 +89,8 @@ func (o ReduceOp) checkOperands(in []tensor.Spec) error {
 		return err
 	}
 	if o.Init && in[1].Rank() != 0 {
-		return tensor.Errorf("", tensor.ErrRank, "operand 1, the initial value, has shape %v, want rank 0", in[1].Shape)
+		return tensor.Errorf("", tensor.ErrRank,
+			"operand 1, the initial value, has shape %v, want rank 0", in[1].Shape)
 	}
 	return reduceTraits[o.Fn].takes.check(0, in[0].DType)
 }

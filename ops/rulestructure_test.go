@@ -186,6 +186,27 @@ func TestViewsAreFree(t *testing.T) {
 	}
 }
 
+// TestKeysHaveBlocksOfTheirOwn: the blocks that make keys are never those that RandomBits gives out.
+func TestKeysHaveBlocksOfTheirOwn(t *testing.T) {
+	g := graph.New()
+	key := g.Placeholder(key2)
+	offsets := map[uint64]bool{}
+	for _, c := range callsOf(ops.FoldIn(key, 1)) {
+		if op, ok := c.Op.(ops.RandomBitsOp); ok {
+			if op.Offset < 1<<63 {
+				t.Errorf("FoldIn takes block %d", op.Offset)
+			}
+			offsets[op.Offset] = true
+		}
+	}
+	if len(offsets) != 2 {
+		t.Errorf("FoldIn takes the blocks %v, want two", offsets)
+	}
+	if op := ops.RandomBits(key, 3).Call().Op.(ops.RandomBitsOp); op.Offset != 0 {
+		t.Errorf("RandomBits begins with block %d", op.Offset)
+	}
+}
+
 func TestInPlace(t *testing.T) {
 	for _, r := range []struct {
 		op      graph.InPlacer

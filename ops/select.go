@@ -20,10 +20,12 @@ func (o SelectOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 		return nil, err
 	}
 	if in[0].DType != tensor.Bool {
-		return nil, tensor.Errorf("", tensor.ErrDType, "operand 0, the condition, is %s, want bool", in[0].DType)
+		return nil, tensor.Errorf("", tensor.ErrDType,
+			"operand 0, the condition, is %s, want bool", in[0].DType)
 	}
 	if in[1].DType != in[2].DType {
-		return nil, tensor.Errorf("", tensor.ErrDType, "operand 1 is %s, operand 2 is %s", in[1].DType, in[2].DType)
+		return nil, tensor.Errorf("", tensor.ErrDType,
+			"operand 1 is %s, operand 2 is %s", in[1].DType, in[2].DType)
 	}
 	if err := sameShapes(in...); err != nil {
 		return nil, err

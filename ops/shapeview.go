@@ -31,8 +31,8 @@ func SumTo(x *Node, shape ...int) *Node {
 		return bad
 	}
 	if got, err := tensor.BroadcastShapes(shape, x.Shape()); err != nil || !slices.Equal(got, x.Shape()) {
-		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrShape, "shape %v does not broadcast to operand shape %v",
-			shape, x.Shape()))
+		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrShape,
+			"shape %v does not broadcast to operand shape %v", shape, x.Shape()))
 	}
 	lead := x.Rank() - len(shape)
 	axes := upTo(lead)
@@ -79,8 +79,8 @@ func inferExtent(shape []int, x tensor.Spec) error {
 		return err
 	}
 	if rest == 0 || x.Size()%rest != 0 {
-		return tensor.Errorf("", tensor.ErrShape, "no extent for −1 in %v gives the %d elements of operand shape %v",
-			shape, x.Size(), x.Shape)
+		return tensor.Errorf("", tensor.ErrShape,
+			"no extent for −1 in %v gives the %d elements of operand shape %v", shape, x.Size(), x.Shape)
 	}
 	shape[at] = x.Size() / rest
 	return nil
@@ -132,8 +132,8 @@ func Squeeze(x *Node, axes ...int) *Node {
 	}
 	for _, a := range drop {
 		if d := x.Shape()[a]; d != 1 {
-			return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrShape, "axis %d of shape %v has extent %d, want 1",
-				a, x.Shape(), d))
+			return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrShape,
+				"axis %d of shape %v has extent %d, want 1", a, x.Shape(), d))
 		}
 	}
 	return Reshape(x, pick(x.Shape(), without(drop, x.Rank()))...)
@@ -178,9 +178,9 @@ func Repeat(x *Node, count, axis int) *Node {
 	if err != nil {
 		return x.Graph().Fail(op, err)
 	}
-	joined := slices.Clone(x.Shape())
+	joined, apart := slices.Clone(x.Shape()), slices.Insert(slices.Clone(x.Shape()), a+1, count)
 	joined[a] *= count
-	return Reshape(BroadcastTo(ExpandDims(x, a+1), slices.Insert(slices.Clone(x.Shape()), a+1, count)...), joined...)
+	return Reshape(BroadcastTo(ExpandDims(x, a+1), apart...), joined...)
 }
 
 func checkRepeats(count, extent int) error {

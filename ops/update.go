@@ -12,9 +12,9 @@ import (
 // Gradients: zero to the elements of x that were overwritten; to v where it won.
 //
 // An expression without index arrays becomes a slice update, any other one scatter on x, so that the cost is
-// that of v where x's memory can be reused. A mask that is known only at run time is taken where it is the
-// expression's only index array and no element of v needs its number of trues: v then has rank 0 or
-// broadcasts to the axes after the mask, and the result is a select.
+// that of v where x's memory can be reused. A mask that is a node, in an eager graph too, becomes a
+// select where it is the expression's only index array and no element of v needs its number of trues: v then
+// has rank 0 or broadcasts to the axes after the mask. Elsewhere its elements must be known.
 //
 // Errors (sticky): those of Index; for v tensor.ErrDType, and *index.Error wrapping index.ErrValue and
 // tensor.ErrShape where it does not broadcast.
@@ -55,13 +55,15 @@ func update(name string, c Combine, x *Node, v any, items []index.Item) *Node {
 	if !u.Valid() {
 		return u
 	}
-	p, err := index.Split(x.Shape(), items, nonzeroSources(x.Graph()))
-	if err != nil {
-		if isUnknown(err) {
-			if y := updateMasked(c, x, u, items, err); y != nil {
-				return y
-			}
+	resolve := nonzeroSources(x.Graph())
+	p, err := index.Split(x.Shape(), items, literalsOnly(resolve))
+	if isUnknown(err) {
+		if y := updateMasked(c, x, u, items, err); y != nil {
+			return y
 		}
+		p, err = index.Split(x.Shape(), items, resolve)
+	}
+	if err != nil {
 		return graph.Fail(name, err, x)
 	}
 	u = broadcastValue(name, u, p.Shape)

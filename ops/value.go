@@ -25,7 +25,7 @@ func valueLike(name string, x *Node, v any) *Node {
 		if r, readable := v.(graph.Readable); readable {
 			n = x.Graph().Const(r)
 		} else {
-			n = x.Graph().Literal(x.DType(), v)
+			n = x.Graph().LiteralFor(name, x.DType(), v)
 		}
 		if !n.Valid() {
 			return n

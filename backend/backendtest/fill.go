@@ -182,21 +182,6 @@ func payloads(r *rand.Rand, dt tensor.DType, n int) []element {
 	return out
 }
 
-// integers is whole numbers from lo to hi; unsigned types take those below 0 as 0.
-func integers(lo, hi int) Fill {
-	return func(r *rand.Rand, dt tensor.DType, n int) []element {
-		out := make([]element, n)
-		for i := range out {
-			v := lo + r.IntN(hi-lo+1)
-			if dt.IsUnsigned() {
-				v = max(v, 0)
-			}
-			out[i] = fromInt(dt, int64(v))
-		}
-		return out
-	}
-}
-
 // startsIn is starts of windows that are in bounds on an axis, half of them counted from the end where wrap is
 // set.
 func startsIn(extent, window int, wrap bool) Fill {

@@ -334,7 +334,11 @@ func refMatMul(x, y array) outcome {
 			xi[rank-1], yi[rank-2] = k, k
 			a, b := x.elem(xi), y.elem(yi)
 			switch {
-			case dt.IsFloat() || dt.IsComplex():
+			case dt.IsFloat():
+				p := mul(bf(floatOf(dt, a.re)), bf(floatOf(dt, b.re)))
+				w.re = add(w.re, p)
+				size += math.Abs(float(p))
+			case dt.IsComplex():
 				p := cmul(wideOf(complexOf(dt, a)), wideOf(complexOf(dt, b)))
 				w = cadd(w, p)
 				c := p.complex()

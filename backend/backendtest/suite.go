@@ -12,14 +12,15 @@ import (
 )
 
 // Run holds a backend to the table: every row in every dtype and layout, on one, two and three threads, eager
-// and compiled, against the reference and bit by bit against itself; the exact cases; and the contract of
-// kernels. open gives the backend with a number of threads. With -short a seeded sample of the rows is run.
+// and compiled, against the reference and bit by bit against itself; the exact cases; the contract of
+// kernels; and draws at random. open gives the backend with a number of threads. With -short a seeded sample of the rows is run.
 func Run(t *testing.T, open func(threads int) graph.Backend) {
 	s := &suite{backends: []graph.Backend{open(1), open(2), open(3)}}
 	t.Run("rows", s.rows)
 	t.Run("exact", s.exact)
 	t.Run("kernels", s.kernels)
-	t.Run("windows", func(t *testing.T) { s.windows(t, 4000) })
+	t.Run("windows", func(t *testing.T) { s.windows(t, 3000) })
+	t.Run("shapes", func(t *testing.T) { s.shapes(t, 1500) })
 }
 
 // reporter is what the checks need of a *testing.T.
@@ -261,7 +262,7 @@ func checkCall(t reporter, where string, c *graph.Call) {
 			return
 		}
 		if why := want[i].differs(tensor.Must(arrayOf(v.Read()))); why != "" {
-			t.Errorf("%s: %s%s, result %d %s", where, c.Op.Name(), c.Op.Key(), i, operandsAt(c.Op, in, why))
+			t.Errorf("%s: %s%s, result %d %s", where, c.Op.Name(), c.Op.Key(), i, operandsAt(in, why))
 		}
 	}
 }
@@ -275,7 +276,7 @@ func isLeaf(op graph.Op) bool {
 }
 
 // operandsAt adds small operands to a message.
-func operandsAt(op graph.Op, in []array, why string) string {
+func operandsAt(in []array, why string) string {
 	for k, a := range in {
 		if len(a.at) <= 24 {
 			why += fmt.Sprintf("\n\toperand %d: %v", k, a.tensor())

@@ -102,9 +102,10 @@ func creationRows() []Row {
 	}
 	for _, dt := range []tensor.DType{tensor.Bool, tensor.Float32, tensor.Int8} {
 		rows = append(rows, Row{
-			Op: "ops.OneHot", Variant: dt.String(), Why: "an index out of range gives zeros", DTypes: integral,
-			Build: one(func(x *Node) *Node { return ops.OneHot(x, 4, dt) }),
-			In:    []Input{in(between(-2, 5), 2, 5)}, Gradient: Gradient{None: noGradientInts},
+			Op: "ops.OneHot", Variant: dt.String(), Why: "an index out of range gives zeros",
+			DTypes: integral,
+			Build:  one(func(x *Node) *Node { return ops.OneHot(x, 4, dt) }),
+			In:     []Input{in(between(-2, 5), 2, 5)}, Gradient: Gradient{None: noGradientInts},
 		})
 	}
 	return rows

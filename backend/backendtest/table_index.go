@@ -87,13 +87,15 @@ func maskRows() []Row {
 		},
 		{
 			Op: "ops.Nonzero", Why: "the places in row-major order", DTypes: []tensor.DType{tensor.Bool},
-			Build: func(in []*Node) []*Node { return ops.Nonzero(in[0]) }, In: []Input{in(between(0, 1), 3, 4)},
+			Build: func(in []*Node) []*Node { return ops.Nonzero(in[0]) },
+			In:    []Input{in(between(0, 1), 3, 4)},
 			Eager: "the number of places depends on the mask", Gradient: Gradient{None: noGradientInts},
 		},
 		{
 			Op: "ops.NonzeroSized", Why: "too few places are padded", DTypes: []tensor.DType{tensor.Bool},
-			Build: func(in []*Node) []*Node { return ops.NonzeroSized(in[0], 9, -7) }, In: []Input{in(between(0, 1), 3, 4)},
-			More: [][]Input{{in(between(0, 1), 5, 5)}}, Gradient: Gradient{None: noGradientInts},
+			Build: func(in []*Node) []*Node { return ops.NonzeroSized(in[0], 9, -7) },
+			In:    []Input{in(between(0, 1), 3, 4)},
+			More:  [][]Input{{in(between(0, 1), 5, 5)}}, Gradient: Gradient{None: noGradientInts},
 		},
 	}
 }
@@ -111,22 +113,26 @@ func takeRows() []Row {
 	} {
 		rows = append(rows,
 			Row{
-				Op: "ops.Take", Variant: b.name, Why: "a repeated index adds its cotangents", DTypes: anything,
-				Build: build(func(in []*Node) *Node { return ops.Take(in[0], in[1], 1, b.bound...) }),
-				In:    []Input{in(plain, 2, 4, 3), indices(b.fill, 3, 2)},
-				More:  [][]Input{{in(payloads, 2, 4), indices(b.fill)}},
+				Op: "ops.Take", Variant: b.name, Why: "a repeated index adds its cotangents",
+				DTypes: anything,
+				Build:  build(func(in []*Node) *Node { return ops.Take(in[0], in[1], 1, b.bound...) }),
+				In:     []Input{in(plain, 2, 4, 3), indices(b.fill, 3, 2)},
+				More:   [][]Input{{in(payloads, 2, 4), indices(b.fill)}},
 			},
 			Row{
-				Op: "ops.TakeAlongAxis", Variant: b.name, Why: "one index an element; others broadcast", DTypes: anything,
-				Build: build(func(in []*Node) *Node { return ops.TakeAlongAxis(in[0], in[1], -1, b.bound...) }),
-				In:    []Input{in(plain, 3, 4), indices(b.fill, 3, 5)},
-				More:  [][]Input{{in(payloads, 1, 4), indices(b.fill, 3, 2)}, {in(payloads, 3, 4), indices(b.fill, 1, 2)}},
+				Op: "ops.TakeAlongAxis", Variant: b.name, Why: "one index an element; others broadcast",
+				DTypes: anything,
+				Build:  build(func(in []*Node) *Node { return ops.TakeAlongAxis(in[0], in[1], -1, b.bound...) }),
+				In:     []Input{in(plain, 3, 4), indices(b.fill, 3, 5)},
+				More:   [][]Input{{in(payloads, 1, 4), indices(b.fill, 3, 2)}, {in(payloads, 3, 4), indices(b.fill, 1, 2)}},
 			})
 		for c := ops.CombineSet; c <= ops.CombineMin; c++ {
 			r := Row{
-				Op: "ops.PutAlongAxis", Variant: combineNames[c] + " " + b.name, Why: "one index an element", DTypes: anything,
-				Build: build(func(in []*Node) *Node { return ops.PutAlongAxis(in[0], in[1], in[2], 1, c, b.bound...) }),
-				In:    []Input{in(plain, 3, 4), indices(b.fill, 3, 5), in(plain, 3, 5)},
+				Op: "ops.PutAlongAxis", Variant: combineNames[c] + " " + b.name,
+				Why:    "one index an element",
+				DTypes: anything,
+				Build:  build(func(in []*Node) *Node { return ops.PutAlongAxis(in[0], in[1], in[2], 1, c, b.bound...) }),
+				In:     []Input{in(plain, 3, 4), indices(b.fill, 3, 5), in(plain, 3, 5)},
 			}
 			if c == ops.CombineMax || c == ops.CombineMin {
 				r.DTypes, r.In[0], r.In[2] = ordered, in(apart(-3, 3), 3, 4), in(apart(-3.1, 2.7), 3, 5)
@@ -135,13 +141,14 @@ func takeRows() []Row {
 		}
 	}
 	filled := Row{
-		Op: "ops.Take", Variant: "filled", Why: "the fill gets the cotangents of what it filled", DTypes: anything,
-		Build: build(func(in []*Node) *Node { return ops.Take(in[0], in[1], 0, ops.Filled(in[2])) }),
-		In:    []Input{in(plain, 4, 3), indices(startsAbout(4, 1), 6), in(plain)},
+		Op: "ops.Take", Variant: "filled", Why: "the fill gets the cotangents of what it filled",
+		DTypes: anything,
+		Build:  build(func(in []*Node) *Node { return ops.Take(in[0], in[1], 0, ops.Filled(in[2])) }),
+		In:     []Input{in(plain, 4, 3), indices(startsAbout(4, 1), 6), in(plain)},
 	}
 	return append(rows, filled,
 		Row{
-			Op: "ops.Embedding", Why: "the padding row gets no gradient", DTypes: anything,
+			Op: "ops.Embedding", Why: "the rows of the ids, in any shape", DTypes: anything,
 			Build: build(func(in []*Node) *Node { return ops.Embedding(in[0], in[1]) }),
 			In:    []Input{in(plain, 6, 3), indices(startsIn(6, 1, true), 2, 5)},
 			Large: []Input{in(plain, 60, 64), indices(startsIn(60, 1, true), 40, 30)},
@@ -176,9 +183,11 @@ func stableRows() []Row {
 	}}
 	for c := ops.CombineSet; c <= ops.CombineMin; c++ {
 		r := Row{
-			Op: "ops.StableHLOScatter", Variant: combineNames[c], Why: "each element is judged by its own place", DTypes: anything,
-			Build: build(func(in []*Node) *Node { return ops.StableHLOScatter(in[0], in[1], in[2], c, scatter) }),
-			In:    []Input{x, idx, u},
+			Op: "ops.StableHLOScatter", Variant: combineNames[c],
+			Why:    "each element is judged by its own place",
+			DTypes: anything,
+			Build:  build(func(in []*Node) *Node { return ops.StableHLOScatter(in[0], in[1], in[2], c, scatter) }),
+			In:     []Input{x, idx, u},
 		}
 		if c == ops.CombineMax || c == ops.CombineMin {
 			r.DTypes, r.In = ordered, []Input{in(apart(-3, 3), 2, 3, 4, 2), idx, in(apart(-3.1, 2.7), 2, 2, 3, 2, 2)}

@@ -85,11 +85,13 @@ func reductionRows() []Row {
 		reduceRow("ops.Any", ops.Any, anything, ties, edges, "NaN is true", 1),
 		reduceRow("ops.All", ops.All, anything, ties, edges, "NaN is true", 1),
 		Row{
-			Op: "ops.KeepDims", Why: "the reduced axes stay", DTypes: ordered, In: []Input{in(apart(-3, 3), 2, 4, 3)},
+			Op: "ops.KeepDims", Why: "the reduced axes stay", DTypes: ordered,
+			In:    []Input{in(apart(-3, 3), 2, 4, 3)},
 			Build: one(func(x *Node) *Node { return ops.KeepDims(ops.Max, x, -2) }),
 		},
 		Row{
-			Op: "ops.SumTo", Why: "the adjoint of BroadcastTo", DTypes: anything, In: []Input{in(between(-2, 2), 2, 4, 3)},
+			Op: "ops.SumTo", Why: "the adjoint of BroadcastTo", DTypes: anything,
+			In:    []Input{in(between(-2, 2), 2, 4, 3)},
 			Build: one(func(x *Node) *Node { return ops.SumTo(x, 1, 3) }),
 		},
 	)
@@ -117,11 +119,12 @@ func initRows() []Row {
 		{"LogSumExp", ops.ReduceLogSumExp, floats, between(-2, 2), between(-2, 2)},
 	} {
 		rows = append(rows, Row{
-			Op: "ops.ReduceInit", Variant: c.name, Why: "the initial value is one more element", DTypes: c.dts,
-			Build: build(func(in []*Node) *Node { return ops.ReduceInit(c.fn, in[0], in[1], 0, -1) }),
-			In:    []Input{in(c.fill, 2, 4, 3), in(c.second)},
-			More:  [][]Input{{in(normal, 3, 2, 7), in(c.second)}, {in(c.fill, 0, 2, 3), in(c.second)}, {in(ties, 2, 2), in(ties)}},
-			Large: []Input{in(c.fill, 41, 73, 29), in(c.second)},
+			Op: "ops.ReduceInit", Variant: c.name, Why: "the initial value is one more element",
+			DTypes: c.dts,
+			Build:  build(func(in []*Node) *Node { return ops.ReduceInit(c.fn, in[0], in[1], 0, -1) }),
+			In:     []Input{in(c.fill, 2, 4, 3), in(c.second)},
+			More:   [][]Input{{in(normal, 3, 2, 7), in(c.second)}, {in(c.fill, 0, 2, 3), in(c.second)}, {in(ties, 2, 2), in(ties)}},
+			Large:  []Input{in(c.fill, 41, 73, 29), in(c.second)},
 		})
 	}
 	return rows
@@ -131,9 +134,10 @@ func argRows() []Row {
 	var rows []Row
 	add := func(op, variant string, dts []tensor.DType, f func(x *Node) *Node) {
 		rows = append(rows, Row{
-			Op: op, Variant: variant, Why: "the first NaN, else the lowest index of a tie", DTypes: dts, Build: one(f),
-			In:   []Input{in(ties, 2, 7, 3)},
-			More: [][]Input{{in(edges, 3, 18, 2)}, {in(apart(-3, 3), 5, 67, 3)}, {in(ties, 1, 1)}, {in(ties, 0, 3, 0)}},
+			Op: op, Variant: variant, Why: "the first NaN, else the lowest index of a tie", DTypes: dts,
+			Build: one(f),
+			In:    []Input{in(ties, 2, 7, 3)},
+			More:  [][]Input{{in(edges, 3, 18, 2)}, {in(apart(-3, 3), 5, 67, 3)}, {in(ties, 1, 1)}, {in(ties, 0, 3, 0)}},
 			// the row of all elements has no line in an empty sample
 			Large:    []Input{in(ties, 41, 73, 29)},
 			Gradient: Gradient{None: "an index carries none"},
@@ -163,7 +167,8 @@ func argRows() []Row {
 func emptyRows() []Row {
 	empty := func(op string, f ops.Reduction, dts []tensor.DType, shape []int, axes ...int) Row {
 		return Row{
-			Op: op, Variant: "of nothing", Why: "the identity", DTypes: dts, In: []Input{in(between(0, 1), shape...)},
+			Op: op, Variant: "of nothing", Why: "the identity", DTypes: dts,
+			In:       []Input{in(between(0, 1), shape...)},
 			Build:    one(func(x *Node) *Node { return f(x, axes...) }),
 			Gradient: Gradient{None: "there is no element"},
 		}
@@ -223,7 +228,8 @@ func productRows() []Row {
 		for _, axis := range []int{1, -1} {
 			rows = append(rows, Row{
 				Op: c.op, Variant: map[int]string{1: "inner axis", -1: "last axis"}[axis], DTypes: floats,
-				Why: "shifted by the maximum; −∞ and +∞", Build: one(func(x *Node) *Node { return c.f(x, axis) }),
+				Why:   "shifted by the maximum; −∞ and +∞",
+				Build: one(func(x *Node) *Node { return c.f(x, axis) }),
 				In:    []Input{in(plain, 2, 4, 3)},
 				More:  [][]Input{{in(calm, 3, 7, 2)}, {in(between(-80, 80), 3, 9, 5)}, {in(plain, 2, 1, 1)}, {in(plain, 2, 0, 3)}, {in(exactly(math.Inf(-1)), 2, 2, 2)}},
 				Large: []Input{in(plain, 11, 53, 29)},

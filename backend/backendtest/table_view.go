@@ -41,15 +41,17 @@ func viewRows() []Row {
 		viewRow("ops.PadWith", "wrap", func(x *Node) *Node { return ops.PadWith(x, ops.PadWrap, []int{2, 0}, []int{1, 4}) }, 2, 3),
 		viewRow("ops.Concat", "with itself", func(x *Node) *Node { return ops.Concat(1, x, x) }, 2, 3),
 		{
-			Op: "ops.Split", Why: "views side by side", DTypes: anything, In: []Input{in(between(-2, 2), 2, 6)},
+			Op: "ops.Split", Why: "views side by side", DTypes: anything,
+			In:    []Input{in(between(-2, 2), 2, 6)},
 			Build: func(in []*Node) []*Node { return ops.Split(in[0], -1, 1, 0, 3, 2) },
 		},
 		{
-			Op: "ops.Concat", Variant: "three", Why: "extents differ along the axis, one is 0", DTypes: anything,
-			Build: build(func(in []*Node) *Node { return ops.Concat(-2, in...) }),
-			In:    []Input{in(between(-2, 2), 2, 3, 4), in(between(-2, 2), 2, 0, 4), in(between(-2, 2), 2, 2, 4)},
-			More:  [][]Input{{in(payloads, 1, 5), in(payloads, 3, 5), in(payloads, 2, 5)}, {in(payloads, 3, 0), in(payloads, 1, 0)}},
-			Large: []Input{in(payloads, 2, 60, 301), in(payloads, 2, 71, 301), in(payloads, 2, 3, 301)},
+			Op: "ops.Concat", Variant: "three", Why: "extents differ along the axis, one is 0",
+			DTypes: anything,
+			Build:  build(func(in []*Node) *Node { return ops.Concat(-2, in...) }),
+			In:     []Input{in(between(-2, 2), 2, 3, 4), in(between(-2, 2), 2, 0, 4), in(between(-2, 2), 2, 2, 4)},
+			More:   [][]Input{{in(payloads, 1, 5), in(payloads, 3, 5), in(payloads, 2, 5)}, {in(payloads, 3, 0), in(payloads, 1, 0)}},
+			Large:  []Input{in(payloads, 2, 60, 301), in(payloads, 2, 71, 301), in(payloads, 2, 3, 301)},
 		},
 		{
 			Op: "ops.Stack", Why: "a new axis", DTypes: anything,

@@ -139,9 +139,11 @@ func gatherRows() []Row {
 		}
 		g := geometries[1]
 		rows = append(rows, Row{
-			Op: "ops.GatherFill", Variant: modeName(m), Why: "the fill gets the cotangents of what it filled", DTypes: anything,
-			Build: build(func(in []*Node) *Node { return ops.GatherFill(in[0], in[1], in[2:], g.window, m) }),
-			In:    append([]Input{in(between(-2, 2), g.x...), in(between(-2, 2), 3, 1)}, g.starts(m)...),
+			Op: "ops.GatherFill", Variant: modeName(m),
+			Why:    "the fill gets the cotangents of what it filled",
+			DTypes: anything,
+			Build:  build(func(in []*Node) *Node { return ops.GatherFill(in[0], in[1], in[2:], g.window, m) }),
+			In:     append([]Input{in(between(-2, 2), g.x...), in(between(-2, 2), 3, 1)}, g.starts(m)...),
 		})
 	}
 	return rows
@@ -162,7 +164,9 @@ func scatterRows() []Row {
 					dts, x, u = ordered, apart(-3, 3), apart(-3.1, 2.7)
 				}
 				r := Row{
-					Op: "ops.Scatter", Variant: fmt.Sprintf("%s %s %s", combineNames[c], g.name, modeName(m)), Why: g.why, DTypes: dts,
+					Op: "ops.Scatter", Variant: fmt.Sprintf("%s %s %s", combineNames[c], g.name, modeName(m)),
+					Why:    g.why,
+					DTypes: dts,
 					Build: build(func(in []*Node) *Node {
 						return ops.Scatter(in[0], in[1], in[2:], c, g.fitted(in[0], in[2:]), m)
 					}),
@@ -202,7 +206,8 @@ func scanRows() []Row {
 					n = 2
 				}
 				r := Row{
-					Op: "ops.ScatterScanOp", Variant: name + " " + g.name + " " + modeName(m), Why: g.why, DTypes: anything,
+					Op: "ops.ScatterScanOp", Variant: name + " " + g.name + " " + modeName(m), Why: g.why,
+					DTypes: anything,
 					Build: func(in []*Node) []*Node {
 						o := ops.ScatterScanOp{Window: g.fitted(in[0], in[1+n:]), Mode: m, Affine: affine, Reverse: reverse}
 						return graph.ApplyN(2, o, in...)

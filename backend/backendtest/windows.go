@@ -31,37 +31,50 @@ func (s *suite) windows(t reporter, n int) {
 			x.fails(t)
 			continue
 		}
-		for _, o := range want {
-			x.want = append(x.want, o.array)
-		}
-		x.near(t, want)
+		x.near(t, want, s.next())
 		if t.Failed() {
 			return
 		}
 	}
 }
 
-// near is writes for results that only have to be near the reference's.
-func (x *trial) near(t reporter, want []outcome) {
+// near runs the kernel twice, in any layouts and on another number of threads: each time the results are near
+// the reference's, and both times they are the same bits.
+func (x *trial) near(t reporter, want []outcome, other graph.Backend) {
 	t.Helper()
-	how := arrangements[x.rng.IntN(len(arrangements))]
-	b, err := x.compile(arrangements[x.rng.IntN(len(arrangements))], how, all(len(want)))
-	if err == nil {
-		err = b.kernel.Run(x.b.Exec(), b.out, b.in)
+	x.want = nil
+	for _, o := range want {
+		x.want = append(x.want, o.array)
 	}
-	if err != nil {
-		t.Errorf("%s: %v", x.where, err)
-		return
-	}
-	for i, w := range b.out {
-		if why := want[i].differs(tensor.Must(arrayOf(w.Read()))); why != "" {
-			t.Errorf("%s, result %d: %s", x.where, i, operandsAt(x.op, x.in, why))
+	var first []array
+	for turn, backend := range []graph.Backend{x.b, other} {
+		x.b = backend
+		b, err := x.compile(x.arrangement(), x.arrangement(), all(len(want)))
+		if err == nil {
+			err = b.kernel.Run(x.b.Exec(), b.out, b.in)
 		}
-		if hole(w) >= 0 {
-			t.Errorf("%s, result %d: a hole was written", x.where, i)
+		if err != nil {
+			t.Errorf("%s: %v", x.where, err)
+			return
+		}
+		for i, w := range b.out {
+			got := tensor.Must(arrayOf(w.Read()))
+			if why := want[i].differs(got); why != "" {
+				t.Errorf("%s, result %d: %s", x.where, i, operandsAt(x.in, why))
+			}
+			if hole(w) >= 0 {
+				t.Errorf("%s, result %d: a hole was written", x.where, i)
+			}
+			if turn == 0 {
+				first = append(first, got)
+			} else if why := sameBits(got, first[i]); why != "" {
+				t.Errorf("%s, result %d, in other layouts: %s", x.where, i, operandsAt(x.in, why))
+			}
 		}
 	}
 }
+
+func (x *trial) arrangement() arrangement { return arrangements[x.rng.IntN(len(arrangements))] }
 
 func emptyResults(op graph.Op, in []array) []array {
 	specs := make([]tensor.Spec, len(in))

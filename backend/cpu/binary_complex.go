@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"github.com/adjoint-go/adjoint/backend/cpu/internal/fmath"
+	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/ops"
 )
 

@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"github.com/adjoint-go/adjoint/backend/cpu/internal/fmath"
+	"github.com/adjoint-go/adjoint/internal/fmath"
 )
 
 // The loops of the arithmetic of two operands. One operand may be the other, or the output.

@@ -3,7 +3,7 @@ package cpu
 import (
 	"math"
 
-	"github.com/adjoint-go/adjoint/backend/cpu/internal/fmath"
+	"github.com/adjoint-go/adjoint/internal/fmath"
 )
 
 // exponentials is exp(x − m) and log in the type a kernel computes in, a row at a time; m is the greatest

@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"github.com/adjoint-go/adjoint/backend/cpu/internal/fmath"
+	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/ops"
 )
 

@@ -180,12 +180,6 @@ func Erfinv32(x float32) float32 { return float32(Erfinv(float64(x))) }
 // Cbrt32 is Cbrt in float32.
 func Cbrt32(x float32) float32 { return float32(Cbrt(float64(x))) }
 
-// Lgamma32 is Lgamma in float32.
-func Lgamma32(x float32) float32 { return float32(Lgamma(float64(x))) }
-
-// Digamma32 is Digamma in float32.
-func Digamma32(x float32) float32 { return float32(Digamma(float64(x))) }
-
 // Atan232 is Atan2 in float32.
 func Atan232(y, x float32) float32 { return float32(Atan2(float64(y), float64(x))) }
 

@@ -39,8 +39,6 @@ var unary = []struct {
 	{"Erfc", Erfc, Erfc32, math.Erfc, 0.85},
 	{"Erfinv", Erfinv, Erfinv32, math.Erfinv, 1},
 	{"Cbrt", Cbrt, Cbrt32, math.Cbrt, 0.67},
-	{"Lgamma", Lgamma, Lgamma32, nil, 0.8},
-	{"Digamma", Digamma, Digamma32, nil, 1.2},
 }
 
 // binaryFuncs lists every function of two arguments.
