@@ -27,6 +27,10 @@ func readingCases() []Exact {
 			Grads: []*tensor.Tensor{f64s([]int{2, 2}, 0, 0, 0, 1), nil, nil},
 		},
 		{
+			Name: "a uint64 with the bits of −1", Why: "CASES 34: it is out of bounds, not the last", In: []*tensor.Tensor{x, tensor.Of[uint64](math.MaxUint64)},
+			Build: build(func(in []*Node) *Node { return ops.Index(in[0], index.Of(in[1])) }), Err: tensor.ErrBounds,
+		},
+		{
 			Name: "an int8 index makes no int8 offset", Why: "CASES 13",
 			In:    []*tensor.Tensor{f64s([]int{10000, 10}, counted(100000)...), tensor.Scalar[int8](0)},
 			Build: build(func(in []*Node) *Node { return ops.Index(in[0], index.At(1000), index.Of(in[1])) }),
@@ -168,9 +172,9 @@ func writingCases() []Exact {
 			In:   []*tensor.Tensor{f64(1, 2, 3), ints(1)},
 			Build: func(in []*Node) []*Node {
 				old := ops.Mul(in[0], 2)
-				return []*Node{ops.SetIndex(old, 0, index.Of(in[1])), ops.Add(old, 1)}
+				return []*Node{ops.Neg(ops.SetIndex(old, 5, index.Of(in[1]))), ops.Add(old, 1)}
 			},
-			Want: []*tensor.Tensor{f64(2, 0, 6), f64(3, 5, 7)},
+			Want: []*tensor.Tensor{f64(-2, -5, -6), f64(3, 5, 7)},
 		},
 		{
 			Name: "half floats multiply in float32", Why: "a step of 131008 would overflow",
@@ -213,6 +217,11 @@ func emptyCases() []Exact {
 			Name: "no lines have no greatest", Why: "CASES 4: of shape (0, 4) the maxima are none",
 			In:    []*tensor.Tensor{tensor.Must(tensor.New(tensor.Float64, 0, 4))},
 			Build: one(func(x *Node) *Node { return ops.Max(x, 1) }), Want: []*tensor.Tensor{f64()},
+		},
+		{
+			Name: "the greatest of nothing, no times", Why: "no lines need no greatest, though they are empty", In: []*tensor.Tensor{tensor.Must(tensor.New(tensor.Float64, 0, 0))},
+			Build: one(func(x *Node) *Node { return ops.Max(x, 1) }), Want: []*tensor.Tensor{f64()}, Cotangent: f64(),
+			Grads: []*tensor.Tensor{tensor.Must(tensor.New(tensor.Float64, 0, 0))},
 		},
 		{Name: "the greatest of nothing", Why: "CASES 4", In: []*tensor.Tensor{nothing}, Build: one(func(x *Node) *Node { return ops.Max(x, 1) }), Err: tensor.ErrUnsupported},
 		{Name: "the place of the greatest of nothing", Why: "there is no index", In: []*tensor.Tensor{nothing}, Build: one(func(x *Node) *Node { return ops.ArgMax(x, 1) }), Err: tensor.ErrUnsupported},
