@@ -189,6 +189,15 @@ func writingCases() []Exact {
 			Build: elements(ops.CombineMul, ops.Mode{Wrap: true}), Want: []*tensor.Tensor{halves(65504)},
 		},
 		{
+			Name: "more ties than a half float counts", Why: "70 000 that attain a maximum share it",
+			In: []*tensor.Tensor{halves(1), halves(slices.Repeat([]float64{1}, 69_999)...)},
+			Build: build(func(in []*Node) *Node {
+				places := ops.Zeros(in[0].Graph(), tensor.Int32, 69_999)
+				return elements(ops.CombineMax, ops.Mode{Wrap: true})(append(in, places))[0]
+			}),
+			Want: []*tensor.Tensor{halves(1)}, Cotangent: halves(35_000), Grads: []*tensor.Tensor{halves(0.5), nil},
+		},
+		{
 			Name: "second derivative of a product of writers",
 			Why:  "∂²(x·s₁·s₂·s₃)/∂s₁∂s₂ is x·s₃, two of them 0",
 			In:   []*tensor.Tensor{f64(2), f64(0, 0, 3), ints(0, 0, 0)},
