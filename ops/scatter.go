@@ -165,7 +165,9 @@ func (o ScatterOp) JVP(c *Call, tan []*Node) []*Node {
 		return []*Node{y}
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
-		return []*Node{over(at.scatter(CombineAdd, Where(mx, dx, 0), Where(mu, du, 0)), n)}
+		wide := n.DType() // the sum may exceed a half float where the average does not
+		sum := at.scatter(CombineAdd, Cast(Where(mx, dx, 0), wide), Cast(Where(mu, du, 0), wide))
+		return []*Node{Cast(Div(sum, n), x.DType())}
 	}
 	return []*Node{at.scatter(o.Combine, dx, du)}
 }
