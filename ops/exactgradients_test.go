@@ -247,3 +247,29 @@ func TestFloorDiv(t *testing.T) {
 		t.Errorf("int8: %s, want %s", got, want)
 	}
 }
+
+// TestHalfTies has more ties than float16 counts: the shares do not become 0, nor the sums of tangents infinite.
+func TestHalfTies(t *testing.T) {
+	const n = 70000
+	share := tensor.ToF16From64(1. / n).Float32()
+	for _, r := range []struct {
+		why string
+		f   func(x *ops.Node) *ops.Node
+	}{
+		{"a reduction", func(x *ops.Node) *ops.Node { return ops.Max(x) }},
+		{"a scatter", func(x *ops.Node) *ops.Node {
+			at := ops.Zeros(x.Graph(), tensor.Int64, n)
+			return ops.Sum(ops.MaxIndex(ops.Full(x.Graph(), tensor.Float16, -1, 1), x, index.Of(at)))
+		}},
+	} {
+		g := graph.Eager(cpu.New())
+		x := ops.Zeros(g, tensor.Float16, n)
+		y := r.f(x)
+		back := ops.SliceAxis(autograd.Grad(y, x)[0], 0, 0, 1)
+		ahead := autograd.JVP([]*ops.Node{y}, []*ops.Node{x}, []*ops.Node{ops.OnesLike(x)})[0]
+		got := tensor.Must(tensor.Must(ops.Concat(0, back, ops.Reshape(ahead, 1)).Value()).Read().Float64s())
+		if want := []float64{float64(share), 1}; !slices.Equal(got, want) {
+			t.Errorf("%s: share and sum of tangents %v, want %v", r.why, got, want)
+		}
+	}
+}

@@ -37,13 +37,17 @@ func (o ReduceOp) JVP(c *Call, tan []*Node) []*Node {
 	if o.Fn == ReduceProd {
 		return o.prodJVP(c, tan)
 	}
+	wide := c.Out[0].DType()
+	if o.Fn == ReduceMax || o.Fn == ReduceMin {
+		wide = widened(wide) // a sum that is then divided must not overflow before
+	}
 	sum := push(tan, func(i int, t *Node) *Node {
 		if i == 1 {
 			t = BroadcastTo(t, c.Out[0].Shape()...)
 		}
 		switch o.Fn {
 		case ReduceMax, ReduceMin:
-			t = Cast(Where(o.attains(c, i), t, 0), widened(t.DType())) // the sum may exceed a half float
+			t = Cast(Where(o.attains(c, i), t, 0), wide)
 		case ReduceLogSumExp:
 			t = Mul(t, o.weights(c, i))
 		}

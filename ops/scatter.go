@@ -65,6 +65,9 @@ func (o ScatterOp) Key() string { return graph.KeyOf(o) }
 
 // Infer is x's spec.
 func (o ScatterOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	if err := atLeast(in, 2); err != nil {
+		return nil, err
+	}
 	switch ordered := o.Combine == CombineMax || o.Combine == CombineMin; {
 	case o.Combine >= combineCount:
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "combination %d is unknown", o.Combine)
@@ -165,9 +168,8 @@ func (o ScatterOp) JVP(c *Call, tan []*Node) []*Node {
 		return []*Node{y}
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
-		wide := n.DType() // the sum may exceed a half float where the average does not
-		sum := at.scatter(CombineAdd, Cast(Where(mx, dx, 0), wide), Cast(Where(mu, du, 0), wide))
-		return []*Node{Cast(Div(sum, n), x.DType())}
+		dx, du = Cast(Where(mx, dx, 0), n.DType()), Cast(Where(mu, du, 0), n.DType())
+		return []*Node{Cast(Div(at.scatter(CombineAdd, dx, du), n), x.DType())}
 	}
 	return []*Node{at.scatter(o.Combine, dx, du)}
 }
