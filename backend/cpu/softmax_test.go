@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )

@@ -3,8 +3,8 @@ package cpu
 import (
 	"math"
 
-	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/ops"
 )
 

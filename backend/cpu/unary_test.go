@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
