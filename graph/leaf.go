@@ -158,7 +158,7 @@ func scalar(dt tensor.DType, v any) (*tensor.Tensor, literal, error) {
 		integer, c = false, v
 		f = real(c)
 	default:
-		return nil, literal{}, tensor.Errorf("", tensor.ErrDType, "operand of type %T, want a node or a scalar", v)
+		return nil, literal{}, tensor.Errorf("", tensor.ErrDType, "operand of type %T, want a node or a scalar; Graph.Const makes a node of a tensor", v)
 	}
 	if integer {
 		f, u = float64(i), uint64(i)

@@ -124,3 +124,17 @@ func (p *Program) slotName(k int) string {
 		return fmt.Sprintf("buffer%d", sl.buffer)
 	}
 }
+
+// String is the value where there is one, as in every node of an eager graph; elsewhere the spec, the op and the
+// line that built it: "float32[2 3] of ops.Add at main.go:12". It is for printing.
+func (n *Node) String() string {
+	switch {
+	case n == nil:
+		return "<nil>"
+	case !n.Valid():
+		return "<invalid>"
+	case n.value != nil:
+		return n.value.String()
+	}
+	return fmt.Sprintf("%s of %s at %s", n.spec, n.call.Op.Name(), n.call.Pos())
+}

@@ -114,6 +114,9 @@ func (p *Program) checkPlacement(got tensor.Placement, what string) error {
 
 // run binds a frame, takes the locks and executes the steps.
 func (p *Program) run(ctx context.Context, feeds Feed, outs []*tensor.Tensor, prof *Profile) error {
+	if ctx == nil {
+		return tensor.Errorf("graph.Run", tensor.ErrUnsupported, "the context is nil; use context.Background()")
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

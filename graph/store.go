@@ -21,8 +21,8 @@ type Store struct {
 	err   error
 }
 
-// NewStore is an empty store whose variables live in b's memory. The seed goes to every initializer, so one
-// seed gives one set of initial values.
+// NewStore is an empty store whose variables live in b's memory: Eager and Compile must be given the same b.
+// The seed goes to every initializer, so one seed gives one set of initial values.
 func NewStore(b Backend, seed uint64) *Store {
 	return &Store{backend: b, seed: seed, named: map[string]*Variable{}}
 }
@@ -317,7 +317,7 @@ func (v *Variable) Read(g *Graph) *Node {
 	}
 	if g.backend != nil && g.backend != v.store.backend {
 		return g.Fail("Variable.Read", tensor.Errorf("", tensor.ErrForeignDomain,
-			"variable %q lives on another backend (%s) than the graph (%s)", v.name, v.store.backend.Name(), g.backend.Name()))
+			"variable %q lives on another backend (%s) than the graph (%s): the store, eager graphs and Compile must be given the same one", v.name, v.store.backend.Name(), g.backend.Name()))
 	}
 	n := g.newCall(VariableLeaf{v}, nil, []tensor.Spec{v.spec}).Out[0]
 	if g.backend != nil {

@@ -86,7 +86,7 @@ func sameDTypes(in ...tensor.Spec) error {
 	for i, s := range in {
 		if s.DType != in[0].DType {
 			return tensor.Errorf("", tensor.ErrDType,
-				"operand 0 is %s, operand %d is %s", in[0].DType, i, s.DType)
+				"operand 0 is %s, operand %d is %s; cast one of them", in[0].DType, i, s.DType)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ func TestBuilderErrors(t *testing.T) {
 		says  string
 	}
 	for _, r := range []row{
-		{"nothing is promoted", func() *ops.Node { return ops.Add(x, i) }, tensor.ErrDType, "ops.Add: operand 0 is float32, operand 1 is int32"},
+		{"nothing is promoted", func() *ops.Node { return ops.Add(x, i) }, tensor.ErrDType, "ops.Add: operand 0 is float32, operand 1 is int32; cast one of them"},
 		{"shapes must broadcast", func() *ops.Node { return ops.Mul(x, ops.Transpose(x)) }, tensor.ErrShape, "ops.Mul: shapes [2 3] and [3 2] do not broadcast"},
 		{"scalars have no dtype", func() *ops.Node { return ops.Add(1, 2) }, tensor.ErrDType, "ops.Add: every operand is a Go scalar"},
 		{"scalars have no dtype", func() *ops.Node { return ops.Where(b, 1, 2) }, tensor.ErrDType, "ops.Where: every operand is a Go scalar"},

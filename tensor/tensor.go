@@ -72,7 +72,8 @@ func wrap[T Element](data []T, shape []int, order func([]int) Layout) (*Tensor, 
 	return &Tensor{DTypeFor[T](), order(shape), borrow(data)}, nil
 }
 
-// Of is a rank-1 tensor of the values given.
+// Of is a rank-1 tensor of the values given. Numbers without a point are ints to Go, which is no element type:
+// write Of[int64](0, 2) or Of[float32](0, 2). Numbers with one alone are float64.
 func Of[T Element](values ...T) *Tensor {
 	return &Tensor{DTypeFor[T](), RowMajor([]int{len(values)}), borrow(values)}
 }

@@ -10,7 +10,8 @@ import (
 // Backend is a graph.Backend on host memory.
 type Backend struct{ exec *Exec }
 
-// New is a backend that runs on every core that Go may use.
+// New is a backend that runs on every core that Go may use. Two calls make two backends: make one, and give it
+// to the store, to eager graphs and to Compile alike.
 func New() *Backend { return On(Threads(0)) }
 
 // On is a backend that runs on x.
