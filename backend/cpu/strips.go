@@ -39,15 +39,12 @@ func (s *strips) size() int { return min(s.width, s.n.row-s.i) }
 // the first-level cache.
 const stripBytes = 1024
 
-// shortFold is a length up to which a line is not worth the start of its loop: the windows of a pool, the
-// components of vectors. Side by side, lines of 4 take a quarter of the time and 3×3 windows a tenth.
-const shortFold = 16
-
 // sideBySide reports whether lines are better worked on side by side, a strip of neighbouring lines at a
-// time, than one after another: where they are short, or a step to the next line is shorter than a step along
+// time, than one after another: where they are short (windows of a pool, components of vectors: lines of 4
+// take a quarter of the time then, 3×3 windows a tenth), or a step to the next line is shorter than a step along
 // the line. Below 8 columns a strip does not pay for its row loops.
 func sideBySide(lines *nest, length, step int) bool {
-	return lines.row >= 8 && (length <= shortFold || magnitude(lines.step[0]) < magnitude(step))
+	return lines.row >= 8 && (length <= shortBlock || magnitude(lines.step[0]) < magnitude(step))
 }
 
 // piecesPerLine is how many pieces lines are cut into where the lines alone keep too few threads busy: work
