@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
-	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -179,7 +178,7 @@ func IndexCopy(x, idx *Node, v any, axis int) *Node {
 // Errors (sticky): as IndexAdd, tensor.ErrRank where v is not of rank 0.
 func IndexFill(x, idx *Node, v any, axis int) *Node {
 	const op = "ops.IndexFill"
-	if bad := graph.Invalid(op, x, idx); bad != nil {
+	if bad := invalid(op, 0, x, idx, v); bad != nil {
 		return bad
 	}
 	u := valueLike(op, x, v)
@@ -193,7 +192,7 @@ func IndexFill(x, idx *Node, v any, axis int) *Node {
 }
 
 func indexAlong(op string, c Combine, x, idx *Node, v any, axis int) *Node {
-	if bad := graph.Invalid(op, x, idx); bad != nil {
+	if bad := invalid(op, 0, x, idx, v); bad != nil {
 		return bad
 	}
 	a, err := axisOf(axis, x.Rank())
@@ -224,6 +223,9 @@ func indexAlong(op string, c Combine, x, idx *Node, v any, axis int) *Node {
 // does not broadcast to x, tensor.ErrUnsupported for nil.
 func MaskedFill(x, mask *Node, v any) *Node {
 	const op = "ops.MaskedFill"
+	if bad := invalid(op, 0, x, mask, v); bad != nil {
+		return bad
+	}
 	m, bad := maskFor(op, x, mask)
 	if bad != nil {
 		return bad
@@ -238,49 +240,8 @@ func MaskedFill(x, mask *Node, v any) *Node {
 	return Where(m, u, x)
 }
 
-// MaskedScatter is x with the elements at which mask is true replaced by those of source, both in row-major order:
-// PyTorch's masked_scatter. mask broadcasts to x; source may have more elements than are used. The cotangent goes
-// to x where it stayed, and to the elements of source that were put.
-//
-// How many elements are used depends on the mask, whose elements must be known when the graph is built: a constant,
-// or any node of an eager graph.
-//
-// Errors (sticky): tensor.ErrDType for a mask that is not bool and a source of another dtype, tensor.ErrShape where
-// mask does not broadcast to x or source has too few elements, tensor.ErrDataDependent for a mask known only at run
-// time, tensor.ErrUnsupported for nil.
-func MaskedScatter(x, mask, source *Node) *Node {
-	const op = "ops.MaskedScatter"
-	if bad := graph.Invalid(op, x, mask, source); bad != nil {
-		return bad
-	}
-	if _, bad := maskFor(op, x, mask); bad != nil {
-		return bad
-	}
-	if err := sameDTypes(x.Spec(), source.Spec()); err != nil {
-		return x.Graph().Fail(op, err)
-	}
-	known := nonzeroSources(x.Graph())
-	if _, err := known(mask); err != nil {
-		return x.Graph().Fail(op, err)
-	}
-	m := x.Graph().Const(tensor.Must(tensor.Must(mask.Value()).Broadcast(x.Shape()...)))
-	at, err := known(m)
-	if err != nil {
-		return x.Graph().Fail(op, err)
-	}
-	n := at[0].Spec().Size()
-	if n > source.Size() {
-		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrShape,
-			"%d elements of the mask are true, the source has shape %v", n, source.Shape()))
-	}
-	return SetIndex(x, SliceAxis(Flatten(source), 0, 0, n), index.Mask(m))
-}
-
 // maskFor is a mask in the shape of x.
 func maskFor(op string, x, mask *Node) (m, bad *Node) {
-	if bad := graph.Invalid(op, x, mask); bad != nil {
-		return nil, bad
-	}
 	if err := checkMask(mask); err != nil {
 		return nil, x.Graph().Fail(op, err)
 	}

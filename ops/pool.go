@@ -87,11 +87,16 @@ func firstExtremes(fn ArgFn, x *Node, axes []slidingAxis) *Node {
 	for j := len(axes) - 1; j >= 0; j-- {
 		a := axes[j]
 		row := extremeAlong(fn, x, a)
+		if !row.Valid() {
+			return row
+		}
 		if at != nil {
 			at = TakeAlongAxis(at, Minimum(row, max(a.extent-1, 0)), a.axis, Dropped)
 		}
 		if j > 0 {
-			x = windowExtreme(fn, x, a)
+			if x = windowExtreme(fn, x, a); !x.Valid() {
+				return x
+			}
 		}
 		inner := end
 		end *= a.extent
