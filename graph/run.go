@@ -148,12 +148,17 @@ func (p *Program) execute(ctx context.Context, f *frame, prof *Profile) error {
 				return err
 			}
 		}
+		if p.options.CheckNaN && t == p.commitAt {
+			if err := p.checkCommits(f); err != nil {
+				return err
+			}
+		}
 		began := prof.now()
 		if err := runKernel(p.steps[t].kernel, x, f.out[t], f.in[t]); err != nil {
 			return &Error{p.steps[t].pos, p.steps[t].op.Name(), err}
 		}
 		prof.add(&p.steps[t], began, f.out[t], f.in[t])
-		if p.options.CheckNaN {
+		if p.options.CheckNaN && t < p.commitAt {
 			if err := p.checkNaN(t, f); err != nil {
 				return err
 			}

@@ -84,8 +84,11 @@ func checkClasses(name string, logits, labels *Node) *Node {
 // oneOf is where labels is one of values. Values that the dtype cannot hold are nowhere.
 func oneOf(labels *Node, values []int) *Node {
 	wide := ops.Cast(labels, tensor.Int64)
-	is := ops.Equal(wide, values[0])
-	for _, v := range values[1:] {
+	is := ops.Zeros(labels.Graph(), tensor.Bool, labels.Shape()...)
+	for _, v := range values {
+		if v < 0 && labels.DType().IsUnsigned() {
+			continue // a uint64 beyond int64 would wrap to it
+		}
 		is = ops.Or(is, ops.Equal(wide, v))
 	}
 	return is

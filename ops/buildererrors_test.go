@@ -28,7 +28,7 @@ func TestBuilderErrors(t *testing.T) {
 	}
 	for _, r := range []row{
 		{"nothing is promoted", func() *ops.Node { return ops.Add(x, i) }, tensor.ErrDType, "ops.Add: operand 0 is float32, operand 1 is int32"},
-		{"shapes must broadcast", func() *ops.Node { return ops.Mul(x, ops.Transpose(x)) }, tensor.ErrShape, "ops.Mul: shapes [[2 3] [3 2]] do not broadcast"},
+		{"shapes must broadcast", func() *ops.Node { return ops.Mul(x, ops.Transpose(x)) }, tensor.ErrShape, "ops.Mul: shapes [2 3] and [3 2] do not broadcast"},
 		{"scalars have no dtype", func() *ops.Node { return ops.Add(1, 2) }, tensor.ErrDType, "ops.Add: every operand is a Go scalar"},
 		{"scalars have no dtype", func() *ops.Node { return ops.Where(b, 1, 2) }, tensor.ErrDType, "ops.Where: every operand is a Go scalar"},
 		{"a scalar takes the node's dtype", func() *ops.Node { return ops.Add(i, 1.5) }, tensor.ErrDType, "1.5"},
@@ -88,7 +88,7 @@ func TestBuilderErrors(t *testing.T) {
 		{"scalars have Mul", func() *ops.Node { return ops.MatMul(x, ops.Sum(x)) }, tensor.ErrRank, "ops.MatMul: shapes [2 3] and []"},
 		{"batches broadcast", func() *ops.Node {
 			return ops.MatMul(ops.Zeros(g, tensor.Int8, 2, 3, 4), ops.Zeros(g, tensor.Int8, 3, 4, 5))
-		}, tensor.ErrShape, "ops.MatMul: shapes [[2] [3]] do not broadcast"},
+		}, tensor.ErrShape, "ops.MatMul: shapes [2] and [3] do not broadcast"},
 		{"the extents fit", func() *ops.Node { return ops.Dot(x, e) }, tensor.ErrShape, "ops.Dot"},
 
 		{"an index has elements", func() *ops.Node { return ops.ArgMaxAll(e) }, tensor.ErrUnsupported, "ops.ArgMaxAll: operand shape [0 3]"},
@@ -137,7 +137,7 @@ func TestErrorStandsAtTheLine(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	bad := ops.Gelu(ops.Add(x, g.Placeholder(f32spec(3)))) // one line below
 	after := ops.Exp(ops.Sum(x, 7))
-	want := fmt.Sprintf("buildererrors_test.go:%d: ops.Add: shapes [[2] [3]] do not broadcast", line+1)
+	want := fmt.Sprintf("buildererrors_test.go:%d: ops.Add: shapes [2] and [3] do not broadcast", line+1)
 	if bad.Valid() || after.Valid() || g.Err().Error() != want {
 		t.Errorf("%v, want the first cause, %s", g.Err(), want)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/backend/cpu"
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -119,6 +120,10 @@ func TestHalves(t *testing.T) {
 	g := graph.Eager(cpu.New())
 	const n = 70_000
 	x := ops.Full(g, tensor.Float16, 60_000, n)
+	zero := ops.Zeros(g, tensor.Float16, 1)
+	forward := func(y, x *ops.Node) *ops.Node {
+		return autograd.JVP([]*ops.Node{y}, []*ops.Node{x}, []*ops.Node{ops.Full(g, tensor.Float16, 2, n)})[0]
+	}
 	for _, r := range []struct {
 		why  string
 		got  *ops.Node
@@ -126,6 +131,8 @@ func TestHalves(t *testing.T) {
 	}{
 		{"the mean is in range where the sum is not", ops.Mean(x), 60_000},
 		{"more ties than a half counts", ops.Max(autograd.Grad(ops.Max(x), x)[0]), 0x1.ep-17}, // 1/70000 as a half
+		{"tangents that tie are averaged, not summed in halves", forward(ops.Max(x), x), 2},
+		{"those of a scatter too", forward(ops.Index(ops.MaxIndex(zero, x, index.Of(tensor.Must(tensor.New(tensor.Int32, n)))), index.At(0)), x), 2},
 	} {
 		v, err := r.got.Value()
 		if err != nil {

@@ -43,7 +43,7 @@ func (o ReduceOp) JVP(c *Call, tan []*Node) []*Node {
 		}
 		switch o.Fn {
 		case ReduceMax, ReduceMin:
-			t = Where(o.attains(c, i), t, 0)
+			t = Cast(Where(o.attains(c, i), t, 0), widened(t.DType())) // the sum may exceed a half float
 		case ReduceLogSumExp:
 			t = Mul(t, o.weights(c, i))
 		}
@@ -53,7 +53,7 @@ func (o ReduceOp) JVP(c *Call, tan []*Node) []*Node {
 		return o.sumLines(t)
 	})
 	if sum[0] != nil && (o.Fn == ReduceMax || o.Fn == ReduceMin) {
-		sum[0] = o.share(c, sum[0])
+		sum[0] = Cast(o.share(c, sum[0]), c.Out[0].DType())
 	}
 	return sum
 }

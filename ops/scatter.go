@@ -140,7 +140,7 @@ func (o ScatterOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 		grads[0], grads[1] = y, Mul(s, Conj(at.before(x, u)))
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
-		q := Div(g, n)
+		q := over(g, n)
 		if need[0] {
 			grads[0] = Where(mx, q, 0)
 		}
@@ -168,7 +168,9 @@ func (o ScatterOp) JVP(c *Call, tan []*Node) []*Node {
 		return []*Node{y}
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
-		return []*Node{Div(at.scatter(CombineAdd, Where(mx, dx, 0), Where(mu, du, 0)), n)}
+		wide := n.DType() // the sum may exceed a half float where the average does not
+		sum := at.scatter(CombineAdd, Cast(Where(mx, dx, 0), wide), Cast(Where(mu, du, 0), wide))
+		return []*Node{Cast(Div(sum, n), x.DType())}
 	}
 	return []*Node{at.scatter(o.Combine, dx, du)}
 }
@@ -180,10 +182,12 @@ func (p places) before(x, u *Node) *Node {
 	return before
 }
 
-// shares marks what attains the extremes y, among x and among u, and counts it at each place.
+// shares marks what attains the extremes y, among x and among u, and counts it at each place, in a dtype that
+// holds the count.
 func (p places) shares(x, u, y *Node) (mx, mu, n *Node) {
 	mx, mu = Attains(x, y), Attains(u, p.gather(y))
-	return mx, mu, p.scatter(CombineAdd, Cast(mx, y.DType()), Cast(mu, y.DType()))
+	wide := widened(y.DType())
+	return mx, mu, p.scatter(CombineAdd, Cast(mx, wide), Cast(mu, wide))
 }
 
 // Batch broadcasts x and u as views. Batched indices make a pair of batch axes, others one more window axis.

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"syscall"
@@ -61,8 +62,8 @@ func (c config) run(ctx context.Context, w, progress io.Writer) error {
 	if c.backend != "cpu" {
 		return fmt.Errorf("no backend %q, want cpu", c.backend)
 	}
-	if c.batch < 1 || c.batch > c.trainImages || c.epochs < 0 || c.threads < 0 {
-		return fmt.Errorf("-batch %d, -epochs %d, -threads %d: want a batch of 1 to %d and no negative number",
+	if c.batch < 1 || c.batch > c.trainImages || c.epochs < 0 || c.epochs > math.MaxInt32 || c.threads < 0 {
+		return fmt.Errorf("-batch %d, -epochs %d, -threads %d: want a batch of 1 to %d, less than 2³¹ epochs, no negative number",
 			c.batch, c.epochs, c.threads, c.trainImages)
 	}
 	train, test, err := c.loadData(w)
