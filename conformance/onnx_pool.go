@@ -28,7 +28,8 @@ func sliding(c *call) ops.Sliding {
 	return w
 }
 
-// samePadding gives as many windows as strides fit into the extent; of an odd number the rest is before or behind.
+// samePadding gives as many windows as strides fit into the extent; of an odd number the rest is before or
+// behind.
 func samePadding(w ops.Sliding, shape []int, before bool) (low, high []int) {
 	n := len(w.Sizes)
 	for j, size := range w.Sizes {

@@ -18,8 +18,8 @@ func CrossEntropy(logits, labels *Node) *Node {
 	return CrossEntropyWith(CrossEntropyOptions{}, logits, labels)
 }
 
-// NLL is the mean over b… of −logp[b…, labels[b…]], a scalar: CrossEntropy of what is a logarithm of probabilities
-// already, that of ops.LogSoftmax for one.
+// NLL is the mean over b… of −logp[b…, labels[b…]], a scalar: CrossEntropy of what is a logarithm of
+// probabilities already, that of ops.LogSoftmax for one.
 //
 // Errors (sticky): those of CrossEntropy. When it is evaluated: *ops.IndexError for a label that is no class.
 func NLL(logp, labels *Node) *Node {

@@ -8,10 +8,10 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// The layers that normalise. Each has a gain, ones at first, that the result is multiplied by, and some a bias,
-// zeros at first, that is added; a nil one is left out where the shape does not come from it. New… set Epsilon to
-// 1e-5. Errors (sticky) of every Apply: those of the normalisation in package ops, tensor.ErrShape where x does not
-// fit the variables, tensor.ErrUnsupported for nil.
+// The layers that normalise. Each has a gain, ones at first, that the result is multiplied by, and some a
+// bias, zeros at first, that is added; a nil one is left out where the shape does not come from it. New… set
+// Epsilon to 1e-5. Errors (sticky) of every Apply: those of the normalisation in package ops, tensor.ErrShape
+// where x does not fit the variables, tensor.ErrUnsupported for nil.
 
 const defaultEpsilon = 1e-5
 
@@ -46,8 +46,8 @@ func (l *LayerNorm) Apply(x *Node) *Node {
 	return affine(ops.Standardize(x, l.Epsilon, axes...), l.Gain, l.Bias, nil)
 }
 
-// RMSNorm divides each example by the root of its mean square over its last axes, as many as Gain has: Zhang and
-// Sennrich 2019.
+// RMSNorm divides each example by the root of its mean square over its last axes, as many as Gain has: Zhang
+// and Sennrich 2019.
 type RMSNorm struct {
 	Gain    *graph.Variable // of the shape of the last axes
 	Epsilon float64
@@ -74,8 +74,8 @@ func (l *RMSNorm) Apply(x *Node) *Node {
 	return affine(ops.RMSNormalize(x, l.Epsilon, axes...), l.Gain, nil, nil)
 }
 
-// GroupNorm standardizes groups of neighbouring channels, with all the axes behind them: Wu and He 2018. As many
-// groups as channels make an instance norm, one group a layer norm with a gain per channel.
+// GroupNorm standardizes groups of neighbouring channels, with all the axes behind them: Wu and He 2018. As
+// many groups as channels make an instance norm, one group a layer norm with a gain per channel.
 type GroupNorm struct {
 	Gain, Bias *graph.Variable // [channels], or nil
 	Groups     int
@@ -83,8 +83,8 @@ type GroupNorm struct {
 	Epsilon    float64
 }
 
-// NewGroupNorm makes the variables name/gain and name/bias for channels that stand on axis 1. The store keeps the
-// errors.
+// NewGroupNorm makes the variables name/gain and name/bias for channels that stand on axis 1. The store keeps
+// the errors.
 func NewGroupNorm(s *graph.Store, name string, dt tensor.DType, groups, channels int) *GroupNorm {
 	return &GroupNorm{
 		Gain: s.New(name+"/gain", Ones, dt, channels), Bias: s.New(name+"/bias", Zeros, dt, channels),
@@ -108,8 +108,8 @@ func (l *GroupNorm) Apply(x *Node) *Node {
 	return affine(ops.GroupNormalize(x, l.Epsilon, l.Groups, l.Axis), l.Gain, l.Bias, shape)
 }
 
-// BatchNorm standardizes each channel over all other axes: Ioffe and Szegedy 2015. Train does it with the statistics
-// of x and moves the running ones towards them; Apply does it with the running ones.
+// BatchNorm standardizes each channel over all other axes: Ioffe and Szegedy 2015. Train does it with the
+// statistics of x and moves the running ones towards them; Apply does it with the running ones.
 type BatchNorm struct {
 	Gain, Bias     *graph.Variable // [channels], or nil
 	Mean, Variance *graph.Variable // [channels], the running statistics
@@ -118,8 +118,9 @@ type BatchNorm struct {
 	Rate           float64 // the weight of a batch in the running statistics, 0 to 1
 }
 
-// NewBatchNorm makes the variables name/gain, name/bias, name/mean (zeros) and name/variance (ones) for channels that
-// stand on axis 1, with a Rate of 0.1. For half floats the statistics are float32. The store keeps the errors.
+// NewBatchNorm makes the variables name/gain, name/bias, name/mean (zeros) and name/variance (ones) for
+// channels that stand on axis 1, with a Rate of 0.1. For half floats the statistics are float32. The store
+// keeps the errors.
 func NewBatchNorm(s *graph.Store, name string, dt tensor.DType, channels int) *BatchNorm {
 	wide := dt
 	if dt.IsHalf() {
@@ -127,8 +128,9 @@ func NewBatchNorm(s *graph.Store, name string, dt tensor.DType, channels int) *B
 	}
 	return &BatchNorm{
 		Gain: s.New(name+"/gain", Ones, dt, channels), Bias: s.New(name+"/bias", Zeros, dt, channels),
-		Mean: s.New(name+"/mean", Zeros, wide, channels), Variance: s.New(name+"/variance", Ones, wide, channels),
-		Axis: 1, Epsilon: defaultEpsilon, Rate: 0.1,
+		Mean:     s.New(name+"/mean", Zeros, wide, channels),
+		Variance: s.New(name+"/variance", Ones, wide, channels),
+		Axis:     1, Epsilon: defaultEpsilon, Rate: 0.1,
 	}
 }
 
@@ -145,9 +147,9 @@ func (l *BatchNorm) Apply(x *Node) *Node {
 	return affine(y, l.Gain, l.Bias, shape)
 }
 
-// Train builds the layer where a model is trained: with the statistics of x, through which it is differentiated.
-// updates are assignments that belong among the outputs of the program: each running statistic becomes
-// (1 − Rate)·itself + Rate·that of x, the variance being that of a population.
+// Train builds the layer where a model is trained: with the statistics of x, through which it is
+// differentiated. updates are assignments that belong among the outputs of the program: each running
+// statistic becomes (1 − Rate)·itself + Rate·that of x, the variance being that of a population.
 //
 // Errors (sticky): also tensor.ErrBounds for a Rate outside of [0, 1].
 func (l *BatchNorm) Train(x *Node) (y *Node, updates []*Node) {
@@ -195,8 +197,8 @@ func lastAxes(name string, x *Node, v *graph.Variable) ([]int, *Node) {
 	shape := v.Spec().Shape
 	lead := x.Rank() - len(shape)
 	if lead < 0 || !slices.Equal(x.Shape()[lead:], shape) {
-		return nil, graph.Fail(name, tensor.Errorf("", tensor.ErrShape, "x has shape %v, the layer is for last axes %v",
-			x.Shape(), shape), x)
+		return nil, graph.Fail(name, tensor.Errorf("", tensor.ErrShape,
+			"x has shape %v, the layer is for last axes %v", x.Shape(), shape), x)
 	}
 	axes := []int{}
 	for a := lead; a < x.Rank(); a++ {
@@ -212,14 +214,16 @@ func channels(name string, x *Node, axis int, vars ...*graph.Variable) ([]int, *
 		a += x.Rank()
 	}
 	if a < 0 || a >= x.Rank() {
-		return nil, graph.Fail(name, tensor.Errorf("", tensor.ErrAxis, "axis %d is outside of rank %d", axis, x.Rank()), x)
+		return nil, graph.Fail(name, tensor.Errorf("", tensor.ErrAxis,
+			"axis %d is outside of rank %d", axis, x.Rank()), x)
 	}
 	shape := slices.Repeat([]int{1}, x.Rank())
 	shape[a] = x.Shape()[a]
 	for _, v := range vars {
 		if v != nil && !slices.Equal(v.Spec().Shape, shape[a:a+1]) {
 			return nil, graph.Fail(name, tensor.Errorf("", tensor.ErrShape,
-				"x of shape %v has %d channels, variable %q has shape %v", x.Shape(), shape[a], v.Name(), v.Spec().Shape), x)
+				"x of shape %v has %d channels, variable %q has shape %v",
+				x.Shape(), shape[a], v.Name(), v.Spec().Shape), x)
 		}
 	}
 	return shape, nil

@@ -78,6 +78,9 @@ func TestBuilderErrors(t *testing.T) {
 		{"not everything is cropped", func() *ops.Node {
 			return ops.ReduceWindow(ops.ReduceSum, x, ops.Sliding{Sizes: []int{1}, Low: []int{-4}})
 		}, tensor.ErrShape, "ops.ReduceWindow: padding -4 and 0 crops more than the extent 3"},
+		{"what is cropped stays so", func() *ops.Node {
+			return ops.ReduceWindow(ops.ReduceSum, x, ops.Sliding{Sizes: []int{2}, High: []int{-1}, Ceil: true})
+		}, tensor.ErrShape, "is cropped by 1 at its end and rounded up"},
 		{"a window has an element", func() *ops.Node { return ops.MaxPool(x, ops.Sliding{Sizes: []int{1}, High: []int{2}}) }, tensor.ErrShape, "ops.MaxPool: window 3 of axis 1 has no element"},
 		{"a window has an element", func() *ops.Node { return ops.MaxPool(x, ops.Sliding{Sizes: []int{0}}) }, tensor.ErrUnsupported, "no element to point to"},
 		{"a pool needs an order", func() *ops.Node { return ops.MaxPool(c, ops.Sliding{}) }, tensor.ErrUnsupported, "ops.MaxPool: operand 0 is complex64"},

@@ -12,9 +12,9 @@ import (
 //	KeepDims(func(x *Node, axes ...int) *Node { return Norm(x, 2, axes...) }, x, -1)
 
 // Var is Σ|x − mean|² / (n − correction) of floats and complexes, n the number of elements of a line: with
-// correction 0 the variance of a population, with 1 the unbiased one of a sample. It takes two passes, so that it
-// keeps its digits where the mean is large. Of a complex it is real. Where n ≤ correction the divisor is 0: NaN for
-// a single element. Half floats are computed in float32 and rounded once.
+// correction 0 the variance of a population, with 1 the unbiased one of a sample. It takes two passes, so
+// that it keeps its digits where the mean is large. Of a complex it is real. Where n ≤ correction the divisor
+// is 0: NaN for a single element. Half floats are computed in float32 and rounded once.
 //
 // Errors (sticky): also tensor.ErrDType for integers and bool: cast first.
 func Var(x *Node, correction int, axes ...int) *Node {
@@ -30,8 +30,8 @@ func Var(x *Node, correction int, axes ...int) *Node {
 	return Cast(Div(Sum(square, at...), degrees(d, at, correction)), x.DType().Real())
 }
 
-// Std is √Var. It is computed as a norm, so that squares neither overflow nor vanish; where a line is constant it
-// is 0, and its gradient is 0.
+// Std is √Var. It is computed as a norm, so that squares neither overflow nor vanish; where a line is
+// constant it is 0, and its gradient is 0.
 //
 // Errors (sticky): as Var.
 func Std(x *Node, correction int, axes ...int) *Node {
@@ -64,14 +64,16 @@ func degrees(x *Node, axes []int, correction int) float64 {
 	return max(float64(tensor.Size(pick(x.Shape(), axes)))-float64(correction), 0)
 }
 
-// Norm is (Σ|x|ᵖ)^(1/p) of floats and complexes, of any order p: ∞ gives the greatest |x|, −∞ the least, and 0 the
-// number of elements that are not 0. Of a complex it is real. Of nothing it is 0, for a negative p ∞. Powers are
-// scaled so that they neither overflow nor vanish; half floats are computed in float32 and rounded once.
+// Norm is (Σ|x|ᵖ)^(1/p) of floats and complexes, of any order p: ∞ gives the greatest |x|, −∞ the least, and
+// 0 the number of elements that are not 0. Of a complex it is real. Of nothing it is 0, for a negative p ∞.
+// Powers are scaled so that they neither overflow nor vanish; half floats are computed in float32 and rounded
+// once.
 //
-// The derivative by an element that is 0 is 0, and all are where the norm is 0; for p = ±∞ equal shares go to the
-// elements that attain it, and for p = 0 there is none.
+// The derivative by an element that is 0 is 0, and all are where the norm is 0; for p = ±∞ equal shares go to
+// the elements that attain it, and for p = 0 there is none.
 //
-// Errors (sticky): also tensor.ErrDType for integers and bool: cast first; tensor.ErrUnsupported for a p of NaN.
+// Errors (sticky): also tensor.ErrDType for integers and bool: cast first; tensor.ErrUnsupported for a p of
+// NaN.
 func Norm(x *Node, p float64, axes ...int) *Node {
 	const op = "ops.Norm"
 	if bad := checked(op, x, acceptAnalog); bad != nil {

@@ -7,15 +7,17 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// The normalisations of layers. Each computes half floats in float32 and rounds once, takes epsilon ≥ 0, which is
-// added to a variance or a mean square, and is differentiated through its statistics. Package nn has the layers,
-// with their gain and bias.
+// The normalisations of layers. Each computes half floats in float32 and rounds once, takes epsilon ≥ 0,
+// which is added to a variance or a mean square, and is differentiated through its statistics. Package nn has
+// the layers, with their gain and bias.
 
-// Standardize is (x − mean) / √(variance + epsilon) of floats, over the named axes: of the layer, instance and
-// group norms, and of batch norm in training. The variance is that of a population. Of a constant line it is 0, without epsilon NaN.
+// Standardize is (x − mean) / √(variance + epsilon) of floats, over the named axes: of the layer, instance
+// and group norms, and of batch norm in training. The variance is that of a population. Of a constant line it
+// is 0, without epsilon NaN.
 //
-// Errors (sticky): tensor.ErrAxis for an axis out of range or named twice, tensor.ErrDType for integers and bool,
-// tensor.ErrBounds for an epsilon that is negative or NaN, tensor.ErrUnsupported for complex and for nil.
+// Errors (sticky): tensor.ErrAxis for an axis out of range or named twice, tensor.ErrDType for integers and
+// bool, tensor.ErrBounds for an epsilon that is negative or NaN, tensor.ErrUnsupported for complex and for
+// nil.
 func Standardize(x *Node, epsilon float64, axes ...int) *Node {
 	const op = "ops.Standardize"
 	at, bad := normalized(op, x, epsilon, axes)
@@ -41,10 +43,11 @@ func RMSNormalize(x *Node, epsilon float64, axes ...int) *Node {
 	return Cast(Mul(wide, Rsqrt(Add(KeepDims(Mean, Square(wide), at...), epsilon))), x.DType())
 }
 
-// GroupNormalize is Standardize over groups of neighbours along an axis together with all the axes after it: with
-// one group layer norm over these, with as many groups as there are channels instance norm.
+// GroupNormalize is Standardize over groups of neighbours along an axis together with all the axes after it:
+// with one group layer norm over these, with as many groups as there are channels instance norm.
 //
-// Errors (sticky): those of Standardize; tensor.ErrShape where the extent of the axis is not a multiple of groups.
+// Errors (sticky): those of Standardize; tensor.ErrShape where the extent of the axis is not a multiple of
+// groups.
 func GroupNormalize(x *Node, epsilon float64, groups, axis int) *Node {
 	const op = "ops.GroupNormalize"
 	if _, bad := normalized(op, x, epsilon, nil); bad != nil {
@@ -63,8 +66,8 @@ func GroupNormalize(x *Node, epsilon float64, groups, axis int) *Node {
 	return Reshape(y, x.Shape()...)
 }
 
-// BatchNormalize is (x − mean) / √(variance + epsilon) of floats, with statistics that are given for each position
-// along an axis, of shape [extent]: batch norm where a model is used. The statistics get gradients.
+// BatchNormalize is (x − mean) / √(variance + epsilon) of floats, with statistics that are given for each
+// position along an axis, of shape [extent]: batch norm where a model is used. The statistics get gradients.
 //
 // Errors (sticky): those of Standardize; tensor.ErrShape where a statistic has another shape.
 func BatchNormalize(x, mean, variance *Node, epsilon float64, axis int) *Node {
@@ -101,7 +104,8 @@ func normalized(op string, x *Node, epsilon float64, axes []int) ([]int, *Node) 
 		return nil, bad
 	}
 	if !(epsilon >= 0) {
-		return nil, x.Graph().Fail(op, tensor.Errorf("", tensor.ErrBounds, "epsilon %v, want 0 or more", epsilon))
+		return nil, x.Graph().Fail(op, tensor.Errorf("", tensor.ErrBounds,
+			"epsilon %v, want 0 or more", epsilon))
 	}
 	at, err := sortedAxes(axes, x.Rank())
 	if err != nil {

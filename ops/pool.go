@@ -7,9 +7,9 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// MaxPool is out[b…, o…] = the greatest element of window o of x[b…, …], where w slides: NaN where there is one.
-// The cotangent goes to the first element in the row-major order of the window that attains it, the first NaN
-// where it is NaN; ReduceWindow shares it. Padding is no element, whatever x holds.
+// MaxPool is out[b…, o…] = the greatest element of window o of x[b…, …], where w slides: NaN where there is
+// one. The cotangent goes to the first element in the row-major order of the window that attains it, the
+// first NaN where it is NaN; ReduceWindow shares it. Padding is no element, whatever x holds.
 //
 // Errors (sticky): tensor.ErrDType for bool, tensor.ErrUnsupported for complex and for nil; those of
 // ReduceWindow; tensor.ErrShape where a window has padding alone.
@@ -18,8 +18,8 @@ func MaxPool(x *Node, w Sliding) *Node {
 	return v
 }
 
-// MaxPoolIndex is MaxPool and the place of each maximum: its position in row-major order among the elements of
-// x[b…, …], as int64.
+// MaxPoolIndex is MaxPool and the place of each maximum: its position in row-major order among the elements
+// of x[b…, …], as int64.
 //
 // Errors (sticky): those of MaxPool.
 func MaxPoolIndex(x *Node, w Sliding) (values, at *Node) {
@@ -76,8 +76,8 @@ func (a slidingAxis) firsts() []int {
 	return first
 }
 
-// firstExtremes is the position of the first extreme of each window, in row-major order among the elements of the
-// axes; the number of those elements where a window has none.
+// firstExtremes is the position of the first extreme of each window, in row-major order among the elements of
+// the axes; the number of those elements where a window has none.
 //
 // Axes are searched one by one, the last one first: the first extreme of a window lies in the first row that
 // attains it, and is the first of that row. So each step reads a window of one axis, in place.
@@ -130,11 +130,11 @@ func windowExtreme(fn ArgFn, x *Node, a slidingAxis) *Node {
 	return Reshape(reduce(r, u, []int{-1}), u.Shape()[:x.Rank()]...)
 }
 
-// extremeAlong is the place along one axis of the first extreme of its windows, its extent where a window has no
-// element.
+// extremeAlong is the place along one axis of the first extreme of its windows, its extent where a window has
+// no element.
 //
-// Padding is the identity of the order. Where it is the first extreme of a window, all of the window ties with
-// it, and the answer is the first element that is none.
+// Padding is the identity of the order. Where it is the first extreme of a window, all of the window ties
+// with it, and the answer is the first element that is none.
 func extremeAlong(fn ArgFn, x *Node, a slidingAxis) *Node {
 	g := x.Graph()
 	shape := filled(x.Rank(), 1)
@@ -197,12 +197,14 @@ func atElements(axes []slidingAxis, x, at *Node) *Node {
 	return p.gather(flat)
 }
 
-// SelectAndScatter is StableHLO's: zeros of x's shape, all of them init, to which each element of source is added
-// at the place of the first extreme of its window of x, where w slides: ArgMaxFn is its select by ≥, ArgMinFn by
-// ≤. Several are added in the row-major order of source; a window that has padding alone adds nothing. bool is
-// ordered too, and there + is or. It is the adjoint of MaxPool. init is a Go scalar or a node of rank 0.
+// SelectAndScatter is StableHLO's: zeros of x's shape, all of them init, to which each element of source is
+// added at the place of the first extreme of its window of x, where w slides: ArgMaxFn is its select by ≥,
+// ArgMinFn by ≤. Several are added in the row-major order of source; a window that has padding alone adds
+// nothing. bool is ordered too, and there + is or. It is the adjoint of MaxPool. init is a Go scalar or a
+// node of rank 0.
 //
-// x gets no gradient. The cotangent of source is that of the result where it was added; of init, the sum of all.
+// x gets no gradient. The cotangent of source is that of the result where it was added; of init, the sum of
+// all.
 //
 // Errors (sticky): those of ReduceWindow; tensor.ErrShape where source has not one element a window,
 // tensor.ErrDType for different dtypes, tensor.ErrRank where init is not of rank 0, tensor.ErrUnsupported for
@@ -235,7 +237,8 @@ func SelectAndScatter(fn ArgFn, x, source *Node, init any, w Sliding) *Node {
 			"operand 2, the initial value, has shape %v, want rank 0", n[2].Shape()))
 	case !slices.Equal(source.Shape(), want):
 		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrShape,
-			"operand 1, the source, has shape %v for windows %v of operand shape %v", source.Shape(), want, x.Shape()))
+			"operand 1, the source, has shape %v for windows %v of operand shape %v",
+			source.Shape(), want, x.Shape()))
 	case len(axes) == 0:
 		return Add(BroadcastTo(n[2], x.Shape()...), source)
 	}
@@ -252,8 +255,8 @@ func SelectAndScatter(fn ArgFn, x, source *Node, init any, w Sliding) *Node {
 
 // AvgPool is out[b…, o…] = the mean of window o of x[b…, …], where w slides, of floats and complexes. Padding
 // counts as elements that are 0 where countPadding is set, but what a window takes beyond the padding because
-// w.Ceil is set does not; else a mean is that of the elements of x alone, NaN where there are none. Half floats
-// are computed in float32 and rounded once.
+// w.Ceil is set does not; else a mean is that of the elements of x alone, NaN where there are none. Half
+// floats are computed in float32 and rounded once.
 //
 // Errors (sticky): those of ReduceWindow, tensor.ErrDType for integers and bool: cast first.
 func AvgPool(x *Node, w Sliding, countPadding bool) *Node {

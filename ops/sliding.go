@@ -9,22 +9,23 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// Sliding says how windows slide over the last len(Sizes) axes of an operand. Along each of them, with extent d,
-// the elements are first set Between apart, then padded by Low and High; a window begins every Strides elements
-// of that and takes Sizes elements, Dilations apart:
+// Sliding says how windows slide over the last len(Sizes) axes of an operand. Along each of them, with extent
+// d, the elements are first set Between apart, then padded by Low and High; a window begins every Strides
+// elements of that and takes Sizes elements, Dilations apart:
 //
 //	extent   (d − 1)·Between + 1 + Low + High, or Low + High where d is 0
 //	windows  ⌊(extent − (Sizes − 1)·Dilations − 1) / Strides⌋ + 1, or 0 where a window is longer
 //
-// A nil list is ones, of Low and High zeros. Negative Low and High crop. These are the windows of StableHLO, and
-// of ONNX and PyTorch where Between is nil.
+// A nil list is ones, of Low and High zeros. Negative Low and High crop. These are the windows of StableHLO,
+// and of ONNX and PyTorch where Between is nil.
 type Sliding struct {
 	Sizes     []int
 	Strides   []int
 	Dilations []int // of the windows
 	Between   []int // the dilation of the operand: its base
 	Low, High []int
-	Ceil      bool // the number of windows is rounded up, if the last one begins before the padding behind
+	// Ceil rounds the number of windows up, if the last one begins before the padding behind. It wants High ≥ 0.
+	Ceil bool
 }
 
 // slidingAxis is what a Sliding says of one axis.
@@ -44,11 +45,13 @@ type slidingAxis struct {
 func (s Sliding) axesOver(shape []int) ([]slidingAxis, error) {
 	n := len(s.Sizes)
 	if n > len(shape) {
-		return nil, tensor.Errorf("", tensor.ErrAxis, "windows of sizes %v for operand shape %v", s.Sizes, shape)
+		return nil, tensor.Errorf("", tensor.ErrAxis,
+			"windows of sizes %v for operand shape %v", s.Sizes, shape)
 	}
 	for _, l := range [][]int{s.Strides, s.Dilations, s.Between, s.Low, s.High} {
 		if l != nil && len(l) != n {
-			return nil, tensor.Errorf("", tensor.ErrAxis, "%v for windows of sizes %v, want as many", l, s.Sizes)
+			return nil, tensor.Errorf("", tensor.ErrAxis,
+				"%v for windows of sizes %v, want as many", l, s.Sizes)
 		}
 	}
 	strides, dilations, between := onesFor(s.Strides, n), onesFor(s.Dilations, n), onesFor(s.Between, n)
@@ -82,6 +85,9 @@ func (a *slidingAxis) complete(ceil bool) error {
 	}
 	if a.size < 0 || a.stride < 1 || a.dilation < 1 || a.between < 1 {
 		return tensor.Errorf("", tensor.ErrShape, "%s", a)
+	}
+	if ceil && a.high < 0 {
+		return tensor.Errorf("", tensor.ErrShape, "%s is cropped by %d at its end and rounded up", a, -a.high)
 	}
 	p, err := padAxis(a.extent, a.low, a.high, a.between-1)
 	if err != nil {
@@ -183,13 +189,15 @@ func greatest(dt tensor.DType) any {
 	return int64(math.MaxInt64) >> (64 - 8*dt.Size())
 }
 
-// ReduceWindow is out[b…, o…] = the reduction fn of window o of x[b…, …], where w slides: sums and extremes of
-// neighbourhoods. What is padded or stands between elements counts for nothing: it is the identity of fn. Each
-// line of windows is reduced as ReduceInit reduces a line of that order, with the same gradients; for Max and Min
-// that is equal shares among all in the window that attain the extreme. MaxPool sends it to the first.
+// ReduceWindow is out[b…, o…] = the reduction fn of window o of x[b…, …], where w slides: sums and extremes
+// of neighbourhoods. What is padded or stands between elements counts for nothing: it is the identity of fn.
+// Each line of windows is reduced as ReduceInit reduces a line of that order, with the same gradients; for
+// Max and Min that is equal shares among all in the window that attain the extreme. MaxPool sends it to the
+// first.
 //
-// Errors (sticky): tensor.ErrAxis where the lists of w differ in length or exceed the rank of x, tensor.ErrShape
-// for a negative size or extent and for a stride or dilation below 1, tensor.ErrOverflow; for dtypes those of fn.
+// Errors (sticky): tensor.ErrAxis where the lists of w differ in length or exceed the rank of x,
+// tensor.ErrShape for a negative size or extent and for a stride or dilation below 1, tensor.ErrOverflow; for
+// dtypes those of fn.
 func ReduceWindow(fn ReduceFn, x *Node, w Sliding) *Node {
 	const op = "ops.ReduceWindow"
 	if bad := checkedReduction(op, fn, x); bad != nil {
@@ -198,11 +206,12 @@ func ReduceWindow(fn ReduceFn, x *Node, w Sliding) *Node {
 	return reduceWindow(op, fn, x, x.Graph().Literal(x.DType(), fn.identity(x.DType())), w, false)
 }
 
-// ReduceWindowInit is ReduceWindow as StableHLO has it: every window starts from init, a Go scalar or a node of
-// rank 0, and what is padded or stands between elements is init too. Its cotangent is the sum of those of all the
-// places where it stands.
+// ReduceWindowInit is ReduceWindow as StableHLO has it: every window starts from init, a Go scalar or a node
+// of rank 0, and what is padded or stands between elements is init too. Its cotangent is the sum of those of
+// all the places where it stands.
 //
-// Errors (sticky): also tensor.ErrDType where init has another dtype, tensor.ErrRank where it is not of rank 0.
+// Errors (sticky): also tensor.ErrDType where init has another dtype, tensor.ErrRank where it is not of rank
+// 0.
 func ReduceWindowInit(fn ReduceFn, x *Node, init any, w Sliding) *Node {
 	const op = "ops.ReduceWindowInit"
 	n, bad := lift(op, 0, x, init)

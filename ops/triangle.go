@@ -36,8 +36,8 @@ func triangle(op string, x *Node, keep func(above *Node) *Node) *Node {
 	return Where(keep(above), x, ZerosLike(x))
 }
 
-// Trace is Σᵢ x[…, i, i + offset]: the sum of the diagonal of two axes, which are dropped. The cotangent goes to
-// the diagonal.
+// Trace is Σᵢ x[…, i, i + offset]: the sum of the diagonal of two axes, which are dropped. The cotangent goes
+// to the diagonal.
 //
 // Errors (sticky): tensor.ErrAxis where the axes are out of range or the same, tensor.ErrUnsupported for nil.
 func Trace(x *Node, offset, axis1, axis2 int) *Node {
@@ -66,8 +66,8 @@ func Outer(a, b any) *Node {
 // entering at the other; negative shifts move them back. An axis named twice moves by the sum. The cotangent
 // moves back.
 //
-// Errors (sticky): tensor.ErrAxis where an axis is out of range or the lengths differ, tensor.ErrUnsupported for
-// nil.
+// Errors (sticky): tensor.ErrAxis where an axis is out of range or the lengths differ, tensor.ErrUnsupported
+// for nil.
 func Roll(x *Node, shifts, axes []int) *Node {
 	const op = "ops.Roll"
 	if bad := graph.Invalid(op, x); bad != nil {
@@ -95,8 +95,8 @@ func Roll(x *Node, shifts, axes []int) *Node {
 	return x
 }
 
-// Diff is x[…, 1:, …] − x[…, :−1, …] along an axis, n times over; each time the axis gets shorter by one, until
-// nothing is left. Of bools it is ≠.
+// Diff is x[…, 1:, …] − x[…, :−1, …] along an axis, n times over; each time the axis gets shorter by one,
+// until nothing is left. Of bools it is ≠.
 //
 // Errors (sticky): tensor.ErrAxis for an axis out of range, tensor.ErrBounds for a negative n,
 // tensor.ErrUnsupported for nil.

@@ -7,9 +7,9 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// UnfoldOp is out[o…, k…] = x[o·Strides + k·Dilations]: every window of x, as a view. Axis Axes[j] of x becomes
-// the number of its windows, and the window's own axes, of extents Sizes, stand at the end in the order of Axes.
-// Windows may overlap; those that would reach beyond the end are left out.
+// UnfoldOp is out[o…, k…] = x[o·Strides + k·Dilations]: every window of x, as a view. Axis Axes[j] of x
+// becomes the number of its windows, and the window's own axes, of extents Sizes, stand at the end in the
+// order of Axes. Windows may overlap; those that would reach beyond the end are left out.
 //
 // It is linear; its adjoint is Fold.
 type UnfoldOp struct{ Axes, Sizes, Strides, Dilations []int }
@@ -43,7 +43,8 @@ func (o UnfoldOp) shape(x []int) ([]int, error) {
 		}
 		if o.Sizes[j] < 0 || o.Strides[j] < 1 || o.Dilations[j] < 1 {
 			return nil, tensor.Errorf("", tensor.ErrShape,
-				"window of size %d, stride %d and dilation %d on axis %d", o.Sizes[j], o.Strides[j], o.Dilations[j], a)
+				"window of size %d, stride %d and dilation %d on axis %d",
+				o.Sizes[j], o.Strides[j], o.Dilations[j], a)
 		}
 		shape[a] = windowCount(x[a], o.Sizes[j], o.Strides[j], o.Dilations[j])
 	}
@@ -153,8 +154,8 @@ func (o UnfoldOp) places(g *graph.Graph, j, count, n, k, rank int) *Node {
 	return Reshape(g.Const(tensor.Of(at...)), shape...)
 }
 
-// foldApart folds windows of which no two have an element in common: each is padded to the stride, which makes
-// the axis again.
+// foldApart folds windows of which no two have an element in common: each is padded to the stride, which
+// makes the axis again.
 func (o UnfoldOp) foldApart(u *Node, x []int) *Node {
 	rank := len(x)
 	perm, joined := []int{}, slices.Clone(x)
@@ -180,10 +181,11 @@ func (o UnfoldOp) foldApart(u *Node, x []int) *Node {
 }
 
 // Unfold is out[o…, k…] = x[o·stride + k·dilation]: the windows of some axes of x, as a view that costs
-// nothing. Axis axes[j] becomes the number of windows of sizes[j] elements, dilations[j] apart, that begin every
-// strides[j] elements and end inside of x; a window longer than its axis gives none. The elements of the windows
-// stand on new last axes, in the order of axes. Nil strides and dilations are ones, no axes is every axis. The
-// cotangents of an element that several windows have are added, in the row-major order of out.
+// nothing. Axis axes[j] becomes the number of windows of sizes[j] elements, dilations[j] apart, that begin
+// every strides[j] elements and end inside of x; a window longer than its axis gives none. The elements of
+// the windows stand on new last axes, in the order of axes. Nil strides and dilations are ones, no axes is
+// every axis. The cotangents of an element that several windows have are added, in the row-major order of
+// out.
 //
 // Errors (sticky): tensor.ErrAxis for an axis out of range or named twice and where the lengths differ,
 // tensor.ErrShape for a negative size and a stride or dilation below 1, tensor.ErrOverflow,

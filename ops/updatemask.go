@@ -65,16 +65,16 @@ func maskNode(x *Node, it index.Item) *Node {
 	return n
 }
 
-// MaskedScatter is x with the elements at which mask is true replaced by those of source, both in row-major order:
-// PyTorch's masked_scatter. mask broadcasts to x; source may have more elements than are used. The cotangent goes
-// to x where it stayed, and to the elements of source that were put.
+// MaskedScatter is x with the elements at which mask is true replaced by those of source, both in row-major
+// order: PyTorch's masked_scatter. mask broadcasts to x; source may have more elements than are used. The
+// cotangent goes to x where it stayed, and to the elements of source that were put.
 //
-// How many elements are used depends on the mask, whose elements must be known when the graph is built: a constant,
-// or any node of an eager graph.
+// How many elements are used depends on the mask, whose elements must be known when the graph is built: a
+// constant, or any node of an eager graph.
 //
-// Errors (sticky): tensor.ErrDType for a mask that is not bool and a source of another dtype, tensor.ErrShape where
-// mask does not broadcast to x or source has too few elements, tensor.ErrDataDependent for a mask known only at run
-// time, tensor.ErrUnsupported for nil.
+// Errors (sticky): tensor.ErrDType for a mask that is not bool and a source of another dtype, tensor.ErrShape
+// where mask does not broadcast to x or source has too few elements, tensor.ErrDataDependent for a mask known
+// only at run time, tensor.ErrUnsupported for nil.
 func MaskedScatter(x, mask, source *Node) *Node {
 	const op = "ops.MaskedScatter"
 	if bad := graph.Invalid(op, x, mask, source); bad != nil {

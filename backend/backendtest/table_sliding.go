@@ -39,6 +39,9 @@ func slidingRows() []Row {
 			{"Min", ops.ReduceMin, ordered, apart(-3, 3), edges},
 			{"LogSumExp", ops.ReduceLogSumExp, floats, between(-2, 2), modest},
 		} {
+			if s.name != "padded" && c.fn != ops.ReduceSum && c.fn != ops.ReduceMax {
+				continue // how windows slide is the same for all of them
+			}
 			init := c.fill
 			if c.fn == ops.ReduceMax || c.fn == ops.ReduceMin {
 				init = between(0.001, 0.002)
@@ -49,9 +52,10 @@ func slidingRows() []Row {
 				In:    []Input{in(c.fill, 2, 5, 5)}, More: [][]Input{{in(c.more, 7, 9)}, {in(c.fill, 0, 5, 4)}},
 				Large: largeWindows(s.name, c.fill),
 			}, Row{
-				Op: "ops.ReduceWindowInit", Variant: c.name + " " + s.name, Why: "padding is the initial value", DTypes: c.dts,
-				Build: build(func(in []*Node) *Node { return ops.ReduceWindowInit(c.fn, in[0], in[1], s.w) }),
-				In:    []Input{in(c.fill, 2, 5, 5), in(init)},
+				Op: "ops.ReduceWindowInit", Variant: c.name + " " + s.name, Why: "padding is the initial value",
+				DTypes: c.dts,
+				Build:  build(func(in []*Node) *Node { return ops.ReduceWindowInit(c.fn, in[0], in[1], s.w) }),
+				In:     []Input{in(c.fill, 2, 5, 5), in(init)},
 			})
 		}
 		rows = append(rows, poolRows(s.name, s.why, s.w)...)

@@ -41,8 +41,8 @@ const stripBytes = 1024
 
 // sideBySide reports whether lines are better worked on side by side, a strip of neighbouring lines at a
 // time, than one after another: where they are short (windows of a pool, components of vectors: lines of 4
-// take a quarter of the time then, 3×3 windows a tenth), or a step to the next line is shorter than a step along
-// the line. Below 8 columns a strip does not pay for its row loops.
+// take a quarter of the time then, 3×3 windows a tenth), or a step to the next line is shorter than a step
+// along the line. Below 8 columns a strip does not pay for its row loops.
 func sideBySide(lines *nest, length, step int) bool {
 	return lines.row >= 8 && (length <= shortBlock || magnitude(lines.step[0]) < magnitude(step))
 }
