@@ -12,7 +12,8 @@ import (
 type Feed map[string]Readable
 
 // Run computes the outputs. It stops between kernels when ctx ends, but not once it has begun to write
-// variables: a run is whole or has no effect. The results are new tensors, nobody else's memory.
+// variables: a run is whole or has no effect. The results are new tensors, nobody else's memory. (Kernels that
+// write variables cannot fail; a panic in one, a fault of the backend, leaves what was written.)
 //
 // Errors: for a feed that is missing or unknown (ErrFeed), or of the wrong dtype, shape or placement
 // (tensor.ErrDType, ErrShape, ErrPlacement); what kernels find in the data, *ops.IndexError for one, with

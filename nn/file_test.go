@@ -232,7 +232,7 @@ func TestLoadWhileRunning(t *testing.T) {
 	done := make(chan error)
 	go func() {
 		var err error
-		for k := range 200 {
+		for k := range 80 {
 			err = errors.Join(err, nn.Load(paths[k%2], s))
 		}
 		done <- err

@@ -73,6 +73,14 @@ func arity(in []tensor.Spec, n int) error {
 	return nil
 }
 
+// atLeast is arity for an op whose index operands follow n others.
+func atLeast(in []tensor.Spec, n int) error {
+	if len(in) < n {
+		return tensor.Errorf("", tensor.ErrUnsupported, "%d operands, want %d and those of the indices", len(in), n)
+	}
+	return nil
+}
+
 // sameDTypes refuses operands of different dtypes: nothing is promoted.
 func sameDTypes(in ...tensor.Spec) error {
 	for i, s := range in {

@@ -209,3 +209,14 @@ func TestInferProducts(t *testing.T) {
 		{why: "wants extents", op: ops.RandomBitsOp{Shape: []int{-1}}, in: specs(spec(tensor.Uint32, 2)), err: tensor.ErrShape, says: "-1"},
 	})
 }
+
+// TestInferIndexed: an op that is applied by hand to too few operands is an error as any other.
+func TestInferIndexed(t *testing.T) {
+	checkInfer(t, []inferRow{
+		{why: "wants x", op: ops.GatherOp{}, err: tensor.ErrUnsupported, says: "0 operands, want 1"},
+		{why: "wants x too", op: ops.ScatterOp{}, err: tensor.ErrUnsupported, says: "0 operands, want 2"},
+		{why: "wants updates", op: ops.ScatterOp{}, in: specs(f32spec(2)), err: tensor.ErrUnsupported, says: "1 operands, want 2"},
+		{why: "wants what it exchanges", op: ops.ScatterScanOp{}, in: specs(f32spec(2)), err: tensor.ErrUnsupported, says: "1 operands, want 2"},
+		{why: "wants factors", op: ops.ScatterScanOp{Affine: true}, in: specs(f32spec(2), f32spec()), err: tensor.ErrUnsupported, says: "2 operands, want 3"},
+	})
+}

@@ -65,6 +65,9 @@ func (o ScatterOp) Key() string { return graph.KeyOf(o) }
 
 // Infer is x's spec.
 func (o ScatterOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	if err := atLeast(in, 2); err != nil {
+		return nil, err
+	}
 	switch ordered := o.Combine == CombineMax || o.Combine == CombineMin; {
 	case o.Combine >= combineCount:
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "combination %d is unknown", o.Combine)
@@ -136,8 +139,11 @@ func (o ScatterOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 			grads[0] = at.scatter(CombineMul, g, Conj(u))
 			break
 		}
-		y, s := at.scan(true, g, Conj(u), ZerosLike(u))
-		grads[0], grads[1] = y, Mul(s, Conj(at.before(x, u)))
+		wide := widened(x.DType())
+		x, u, g = Cast(x, wide), Conj(Cast(u, wide)), Cast(g, wide)
+		y, s := at.scan(true, g, u, ZerosLike(u))
+		grads[0] = Cast(y, c.In[0].DType())
+		grads[1] = Cast(Mul(s, at.before(Conj(x), u)), c.In[1].DType())
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
 		q := over(g, n)
@@ -164,13 +170,14 @@ func (o ScatterOp) JVP(c *Call, tan []*Node) []*Node {
 		if tan[1] == nil {
 			return []*Node{at.scatter(CombineMul, dx, u)}
 		}
-		y, _ := at.scan(false, dx, u, Mul(at.before(x, u), du))
-		return []*Node{y}
+		wide := widened(x.DType())
+		u, dx = Cast(u, wide), Cast(dx, wide)
+		y, _ := at.scan(false, dx, u, Mul(at.before(Cast(x, wide), u), Cast(du, wide)))
+		return []*Node{Cast(y, x.DType())}
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
-		wide := n.DType() // the sum may exceed a half float where the average does not
-		sum := at.scatter(CombineAdd, Cast(Where(mx, dx, 0), wide), Cast(Where(mu, du, 0), wide))
-		return []*Node{Cast(Div(sum, n), x.DType())}
+		dx, du = Cast(Where(mx, dx, 0), n.DType()), Cast(Where(mu, du, 0), n.DType())
+		return []*Node{Cast(Div(at.scatter(CombineAdd, dx, du), n), x.DType())}
 	}
 	return []*Node{at.scatter(o.Combine, dx, du)}
 }

@@ -103,7 +103,8 @@ func (w *writer) step() {
 	case k == 19 && x.Rank() > 0:
 		w.add(ops.Concat(w.axis(x), x, x))
 	case k == 20:
-		w.add(ops.Cast(ops.Cast(x, []tensor.DType{tensor.Float64, tensor.BFloat16, tensor.Float16}[w.rng.IntN(3)]), tensor.Float32))
+		other := []tensor.DType{tensor.Float64, tensor.BFloat16, tensor.Float16}[w.rng.IntN(3)]
+		w.add(ops.Cast(ops.Cast(x, other), tensor.Float32))
 	case k == 21:
 		w.add(graph.Barrier(x))
 		w.add(ops.StopGradient(x))
@@ -152,7 +153,8 @@ func writeProgram(seed uint64, g *graph.Graph, s *graph.Store, feed graph.Feed) 
 		}
 		w.pool = append(w.pool, input(g, name, tensor.Float32, feed, shape...))
 	}
-	w.ints = append(w.ints, g.Const(tensor.Of[int64](0, 2, 1, 0)), g.Const(tensor.Must(tensor.FromSlice([]uint8{1, 0, 2, 2}, 2, 2))))
+	matrix := tensor.Must(tensor.FromSlice([]uint8{1, 0, 2, 2}, 2, 2))
+	w.ints = append(w.ints, g.Const(tensor.Of[int64](0, 2, 1, 0)), g.Const(matrix))
 	w.pool = append(w.pool, g.Const(tensor.Of[float32](1, -2, 0.5, 4)), g.Literal(tensor.Float32, w.rng.IntN(3)-1))
 	for range 4 + w.rng.IntN(24) {
 		w.step()
