@@ -17,27 +17,31 @@ var numpyOps = map[string]op{
 	"argwhere":    numpyArgwhere,
 	"bincount":    numpyBincount,
 	"concatenate": func(c *call) []*node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
-	"diff":        numpyDiff,
-	"max":         numpyReduce(ops.Max),
-	"mean":        numpyReduce(numpyMean),
-	"min":         numpyReduce(ops.Min),
-	"nanmax":      numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
-	"nanmin":      numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
-	"nansum":      numpyReduce(numpyNaNSum),
-	"pad":         numpyPad,
-	"prod":        numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
+	"diff": func(c *call) []*node {
+		return one(ops.Diff(c.x(0), attr[int](c, "n"), attr[int](c, "axis")))
+	},
+	"max":    numpyReduce(ops.Max),
+	"mean":   numpyReduce(numpyMean),
+	"min":    numpyReduce(ops.Min),
+	"nanmax": numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
+	"nanmin": numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
+	"nansum": numpyReduce(numpyNaNSum),
+	"pad":    numpyPad,
+	"prod":   numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
 	"repeat": func(c *call) []*node {
 		return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "axis")))
 	},
 	"roll": func(c *call) []*node {
-		return one(roll(c.x(0), attr[int](c, "shift"), attr[int](c, "axis")))
+		return one(ops.Roll(c.x(0), []int{attr[int](c, "shift")}, []int{attr[int](c, "axis")}))
 	},
+	"std":  numpySpread(ops.Std),
 	"sum":  numpyReduce(func(x *node, axes ...int) *node { return ops.Sum(numpyWide(x), axes...) }),
 	"take": numpyTake,
 	"take_along_axis": func(c *call) []*node {
 		return one(ops.TakeAlongAxis(c.x(0), c.x(1), attr[int](c, "axis")))
 	},
 	"tile": func(c *call) []*node { return one(ops.Tile(c.x(0), attr[[]int](c, "reps")...)) },
+	"var":  numpySpread(ops.Var),
 }
 
 // runNumPy runs a line of npops.jsonl.
@@ -74,6 +78,18 @@ func numpyMean(x *node, axes ...int) *node {
 		x = ops.Cast(x, tensor.Float64)
 	}
 	return ops.Mean(x, axes...)
+}
+
+// numpySpread is a variance or deviation; integers and bools become float64.
+func numpySpread(f func(x *node, correction int, axes ...int) *node) op {
+	return func(c *call) []*node {
+		x, ddof := c.x(0), attrOr(c, "ddof", 0)
+		if x.DType().IsInteger() || x.DType() == tensor.Bool {
+			x = ops.Cast(x, tensor.Float64)
+		}
+		reduce := func(x *node, axes ...int) *node { return f(x, ddof, axes...) }
+		return one(keeping(c.flag("keepdims", false), reduce, x, attrOr(c, "axis", []int(nil))))
+	}
 }
 
 // numpyNaNSum counts NaN as 0.
@@ -130,23 +146,7 @@ func numpyBincount(c *call) []*node {
 	if c.given(1) {
 		w = c.x(1)
 	}
-	return one(scatterElements(ops.CombineAdd, ops.Zeros(c.g, w.DType(), n), c.x(0), w, 0))
-}
-
-// numpyDiff is x[1:] − x[:-1], n times; of bools it is ≠.
-func numpyDiff(c *call) []*node {
-	x := c.x(0)
-	a := axis(attr[int](c, "axis"), x.Rank())
-	for range attr[int](c, "n") {
-		m := max(x.Shape()[a]-1, 0)
-		later, earlier := ops.SliceAxis(x, a, x.Shape()[a]-m, m), ops.SliceAxis(x, a, 0, m)
-		if x.DType() == tensor.Bool {
-			x = ops.NotEqual(later, earlier)
-		} else {
-			x = ops.Sub(later, earlier)
-		}
-	}
-	return one(x)
+	return one(ops.ScatterElements(ops.Zeros(c.g, w.DType(), n), c.x(0), w, 0, ops.CombineAdd))
 }
 
 func numpyPad(c *call) []*node {

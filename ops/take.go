@@ -44,6 +44,11 @@ func Take(x, idx *Node, axis int, bound ...Bound) *Node {
 	if err != nil {
 		return graph.Fail(name, err, x)
 	}
+	return b.read(name, x, b.places(alongSlices(x, idx, axis), idx, x.Shape()[axis]))
+}
+
+// alongSlices is the window of whole slices of x that idx names along an axis.
+func alongSlices(x, idx *Node, axis int) Window {
 	w := Window{
 		IndexAxes: []int{axis}, Collapsed: []int{axis},
 		SliceSizes: slices.Clone(x.Shape()), IndexShape: notNil(idx.Shape()),
@@ -54,7 +59,7 @@ func Take(x, idx *Node, axis int, bound ...Bound) *Node {
 			w.OffsetAxes = append(w.OffsetAxes, o)
 		}
 	}
-	return b.read(name, x, b.places(w, idx, x.Shape()[axis]))
+	return w
 }
 
 // TakeAlongAxis is out[i…] = x[i…, with idx[i…] for i at the axis]: NumPy's take_along_axis, PyTorch's gather.

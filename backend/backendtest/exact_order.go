@@ -12,7 +12,8 @@ import (
 // Exacts is every case.
 func Exacts() []Exact {
 	return slices.Concat(orderCases(), guardCases(), castCases(), scatterCases(), boundCases(), readingCases(),
-		writingCases(), emptyCases(), randomCases(), slopeCases())
+		writingCases(), emptyCases(), randomCases(), slopeCases(), slidingCases(),
+		normCases(), elementCases())
 }
 
 // orderCases: ties and NaN in reductions and extremes.
