@@ -79,7 +79,7 @@ var (
 // Table is every operation, function and mode: at least a row each.
 func Table() []Row {
 	return slices.Concat(unaryRows(), binaryRows(), compositeRows(), castRows(), creationRows(), viewRows(),
-		reductionRows(), productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows())
+		reductionRows(), cumulativeRows(), productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows())
 }
 
 func one(f func(*Node) *Node) func([]*Node) []*Node {

@@ -1,0 +1,111 @@
+package cpu
+
+// The loops of Max and Min: the first element met of those that tie keeps its place, −0 and +0 tie, and NaN,
+// which is beyond both ends, keeps its place from the first on. What cannot change h costs a comparison that is
+// foreseen; max and min, which order the zeros, are called for the rest.
+
+func maxScan[A number](least A) scanLoops[A] {
+	r := scanLoops[A]{identity: least, line: maxLine[A], row: maxScanColumns[A], cost: 1}
+	r.start[0] = least
+	return r
+}
+
+func minScan[A number](greatest A) scanLoops[A] {
+	r := scanLoops[A]{identity: greatest, line: minLine[A], row: minScanColumns[A], cost: 1}
+	r.start[0] = greatest
+	return r
+}
+
+func maxLine[A number](s *scanStep[A]) {
+	x, y, h := s.x, s.y[:len(s.x)], s.h[0][0]
+	if s.at == nil {
+		for i, v := range x {
+			if !(v < h) {
+				h = max(h, v)
+			}
+			y[i] = h
+		}
+		s.h[0][0] = h
+		return
+	}
+	at, k, place := s.at[:len(x)], s.k[0], s.place
+	for i, v := range x {
+		if !(v < h) {
+			if v > h || v != v && h == h {
+				k = int64(place)
+			}
+			h = max(h, v)
+		}
+		y[i], at[i] = h, k
+		place += s.along
+	}
+	s.h[0][0], s.k[0] = h, k
+}
+
+func minLine[A number](s *scanStep[A]) {
+	x, y, h := s.x, s.y[:len(s.x)], s.h[0][0]
+	if s.at == nil {
+		for i, v := range x {
+			if !(v > h) {
+				h = min(h, v)
+			}
+			y[i] = h
+		}
+		s.h[0][0] = h
+		return
+	}
+	at, k, place := s.at[:len(x)], s.k[0], s.place
+	for i, v := range x {
+		if !(v > h) {
+			if v < h || v != v && h == h {
+				k = int64(place)
+			}
+			h = min(h, v)
+		}
+		y[i], at[i] = h, k
+		place += s.along
+	}
+	s.h[0][0], s.k[0] = h, k
+}
+
+func maxScanColumns[A number](s *scanStep[A]) {
+	x := s.x
+	y, h, place := s.y[:len(x)], s.h[0][:len(x)], int64(s.place)
+	if s.at == nil {
+		for c, v := range x {
+			v = max(h[c], v)
+			h[c], y[c] = v, v
+		}
+		return
+	}
+	at, k := s.at[:len(x)], s.k[:len(x)]
+	for c, v := range x {
+		old := h[c]
+		if v > old || v != v && old == old {
+			k[c] = place
+		}
+		v = max(old, v)
+		h[c], y[c], at[c] = v, v, k[c]
+	}
+}
+
+func minScanColumns[A number](s *scanStep[A]) {
+	x := s.x
+	y, h, place := s.y[:len(x)], s.h[0][:len(x)], int64(s.place)
+	if s.at == nil {
+		for c, v := range x {
+			v = min(h[c], v)
+			h[c], y[c] = v, v
+		}
+		return
+	}
+	at, k := s.at[:len(x)], s.k[:len(x)]
+	for c, v := range x {
+		old := h[c]
+		if v < old || v != v && old == old {
+			k[c] = place
+		}
+		v = min(old, v)
+		h[c], y[c], at[c] = v, v, k[c]
+	}
+}
