@@ -17,15 +17,27 @@ var numpyOps = map[string]op{
 	"argwhere":    numpyArgwhere,
 	"bincount":    numpyBincount,
 	"concatenate": func(c *call) []*node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
-	"diff":        numpyDiff,
-	"max":         numpyReduce(ops.Max),
-	"mean":        numpyReduce(numpyMean),
-	"min":         numpyReduce(ops.Min),
-	"nanmax":      numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
-	"nanmin":      numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
-	"nansum":      numpyReduce(numpyNaNSum),
-	"pad":         numpyPad,
-	"prod":        numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
+	"cumprod": func(c *call) []*node {
+		return one(ops.CumProd(c.x(0), attr[int](c, "axis")))
+	},
+	"cumsum": func(c *call) []*node {
+		return one(ops.CumSum(c.x(0), attr[int](c, "axis")))
+	},
+	"diff": numpyDiff,
+	"max":  numpyReduce(ops.Max),
+	"maximum.accumulate": func(c *call) []*node {
+		return one(ops.CumMax(c.x(0), attr[int](c, "axis")))
+	},
+	"mean": numpyReduce(numpyMean),
+	"min":  numpyReduce(ops.Min),
+	"minimum.accumulate": func(c *call) []*node {
+		return one(ops.CumMin(c.x(0), attr[int](c, "axis")))
+	},
+	"nanmax": numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
+	"nanmin": numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
+	"nansum": numpyReduce(numpyNaNSum),
+	"pad":    numpyPad,
+	"prod":   numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
 	"repeat": func(c *call) []*node {
 		return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "axis")))
 	},

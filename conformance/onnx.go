@@ -40,6 +40,8 @@ var onnxOps = map[string]op{
 	"ArgMax":          onnxArg(ops.ArgMaxFn),
 	"ArgMin":          onnxArg(ops.ArgMinFn),
 	"Clip":            onnxClip,
+	"CumProd":         onnxScan(ops.CumProd),
+	"CumSum":          onnxScan(ops.CumSum),
 	"GlobalMaxPool":   onnxGlobalMaxPool,
 	"Hardmax":         onnxHardmax,
 	"LogSoftmax":      func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attrOr(c, "axis", -1))) },

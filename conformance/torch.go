@@ -14,6 +14,10 @@ var torchOps = map[string]op{
 	"amax":                 torchReduce(ops.Max),
 	"amin":                 torchReduce(ops.Min),
 	"concat":               func(c *call) []*node { return one(ops.Concat(attr[int](c, "dim"), c.in...)) },
+	"cummax":               torchCumulative(ops.CumMaxWithIndex),
+	"cummin":               torchCumulative(ops.CumMinWithIndex),
+	"cumprod":              torchScan(ops.CumProd),
+	"cumsum":               torchScan(ops.CumSum),
 	"diagonal":             torchDiagonal,
 	"dynamic_slice":        torchDynamicSlice,
 	"dynamic_update_slice": torchDynamicUpdateSlice,
@@ -26,6 +30,7 @@ var torchOps = map[string]op{
 	"index_copy":    torchIndexCopy,
 	"index_select":  func(c *call) []*node { return one(ops.Take(c.x(0), c.x(1), attr[int](c, "dim"))) },
 	"log_softmax":   func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attr[int](c, "dim"))) },
+	"logcumsumexp":  torchScan(ops.LogCumSumExp),
 	"logsumexp":     torchReduce(ops.LogSumExp),
 	"masked_fill":   func(c *call) []*node { return one(ops.Where(c.x(1), c.x(2), c.x(0))) },
 	"masked_select": torchMaskedSelect,
@@ -78,6 +83,18 @@ func torchExtreme(fn ops.ArgFn) op {
 			v, i = ops.Squeeze(v, a), ops.Squeeze(i, a)
 		}
 		return []*node{v, i}
+	}
+}
+
+func torchScan(f scan) op {
+	return func(c *call) []*node { return one(f(c.x(0), attr[int](c, "dim"))) }
+}
+
+// torchCumulative: the index is the last of those that tie.
+func torchCumulative(f func(x *node, axis int, options ...ops.ScanOption) (y, at *node)) op {
+	return func(c *call) []*node {
+		y, at := f(c.x(0), attr[int](c, "dim"))
+		return []*node{y, at}
 	}
 }
 

@@ -28,6 +28,7 @@ var demands = []demand{
 	{"stablehlo", named("slice", "pad", "concatenate", "reverse", "reshape", "transpose"), "views and movement"},
 	{"stablehlo", named("broadcast_in_dim", "select", "select_n", "clamp", "iota"), "elementwise"},
 	{"stablehlo", named("argmax", "argmin"), "arg-reductions"},
+	{"stablehlo", named("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), "scans"},
 	{"stablehlo", plainReduce, "reductions; custom combiners, complex extremes among them, are not built yet"},
 
 	{"grad", named("index", "index_put", "index_put_accumulate", "index_select", "slice"), "indexing"},
@@ -40,8 +41,14 @@ var demands = []demand{
 	{"grad", named("sum", "mean", "prod", "prod_all"), "reductions, products with zeros"},
 	{"grad", named("logsumexp", "softmax", "log_softmax", "nll_loss"), "softmax family"},
 
+	{"grad", named("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), "scans"},
+
+	{"npops", named("cumsum", "cumprod", "maximum.accumulate", "minimum.accumulate"), "scans"},
+	{"onnx", named("CumSum", "CumProd"), "scans"},
+
 	{"ref", named("window_gather", "window_scatter", "index", "guard"), "our own rules, to second order"},
 	{"ref", named("arg_reduce"), "the public plan"},
+	{"ref", named("scan"), "scans, to second order"},
 	{"ref", builtReductions, "reductions; var, std and norm have no builders yet"},
 }
 

@@ -112,6 +112,13 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 		x.op = ops.BinaryOp{Fn: []ops.BinaryFn{ops.BinaryAdd, ops.BinaryMax, ops.BinaryGuard, ops.BinaryXor}[r.IntN(4)]}
 	case 10:
 		x.op = ops.CastOp{To: tensor.DTypes[r.IntN(len(tensor.DTypes))]}
+	case 11:
+		x.in = nil
+		add(tensor.Bool, shape)
+		fill = payloads
+		add(dt, shape)
+		add(dt, shape)
+		x.op = ops.SelectOp{}
 	case 12, 13:
 		o := ops.ScanOp{Fn: ops.ScanFn(r.IntN(6)), Axis: axis, Exclusive: r.IntN(2) == 0, Reverse: r.IntN(2) == 0}
 		if o.Fn == ops.ScanProd || o.Fn == ops.ScanAffine { // so that nothing overflows or vanishes
@@ -123,13 +130,6 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 			add(dt, shape)
 		}
 		x.op = o
-	case 11:
-		x.in = nil
-		add(tensor.Bool, shape)
-		fill = payloads
-		add(dt, shape)
-		add(dt, shape)
-		x.op = ops.SelectOp{}
 	}
 	return x
 }

@@ -32,7 +32,7 @@ func (g going) name() string {
 
 // finite is y without the elements that are the identity of what is exclusive: ∞ has no differences.
 func (g going) finite(y *Node) *Node {
-	if !slices.Contains(g.options, ops.Exclusive) {
+	if !y.Valid() || !slices.Contains(g.options, ops.Exclusive) {
 		return y
 	}
 	from, n := 1, max(y.Shape()[(g.axis+3)%3]-1, 0)

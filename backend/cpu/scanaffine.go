@@ -139,10 +139,10 @@ func (l logSumExp[A]) line(s *scanStep[A]) {
 			hi, lo = A(hi*before[i]), A(lo*before[i])
 		}
 		hi, lo = twoSum(hi, lo+v)
-		y[i] = hi
+		y[i], e[i] = hi, ratio(lo, hi)
 	}
 	s.h[0][0], s.h[1][0], s.h[2][0] = m, hi, lo
-	l.finish(y, tops)
+	l.finish(y, e, tops)
 }
 
 // row is line across columns.
@@ -167,15 +167,24 @@ func (l logSumExp[A]) row(s *scanStep[A]) {
 			a, b = A(a*before[c]), A(b*before[c])
 		}
 		hi[c], lo[c] = twoSum(a, b+v)
-		y[c] = hi[c]
+		y[c], e[c] = hi[c], ratio(lo[c], hi[c])
 	}
-	l.finish(y, m)
+	l.finish(y, e, m)
 }
 
-// finish turns sums into results.
-func (l logSumExp[A]) finish(y, tops []A) {
+// ratio is lo/hi, where hi may be 0.
+func ratio[A float](lo, hi A) A {
+	if lo == 0 {
+		return 0
+	}
+	return lo / hi
+}
+
+// finish turns sums s, of which y has the first words, into m + log s; log(hi + lo) is log hi + lo/hi, which
+// counts where s is near 1.
+func (l logSumExp[A]) finish(y, parts, tops []A) {
 	l.exps.logs(y)
 	for i, m := range tops {
-		y[i] = m + y[i]
+		y[i] = m + (y[i] + parts[i])
 	}
 }

@@ -1,8 +1,8 @@
 package cpu
 
 // The loops of Max and Min: the first element met of those that tie keeps its place, −0 and +0 tie, and NaN,
-// which is beyond both ends, keeps its place from the first on. What cannot change h costs a comparison that is
-// foreseen; max and min, which order the zeros, are called for the rest.
+// which is beyond both ends, keeps its place from the first on. In a line, what cannot change h costs a
+// comparison that is foreseen; columns are compared without branches.
 
 func maxScan[A number](least A) scanLoops[A] {
 	r := scanLoops[A]{identity: least, line: maxLine[A], row: maxScanColumns[A], cost: 1}
@@ -17,52 +17,48 @@ func minScan[A number](greatest A) scanLoops[A] {
 }
 
 func maxLine[A number](s *scanStep[A]) {
-	x, y, h := s.x, s.y[:len(s.x)], s.h[0][0]
-	if s.at == nil {
-		for i, v := range x {
-			if !(v < h) {
-				h = max(h, v)
-			}
-			y[i] = h
-		}
-		s.h[0][0] = h
-		return
-	}
-	at, k, place := s.at[:len(x)], s.k[0], s.place
+	x, y, h, k, place := s.x, s.y[:len(s.x)], s.h[0][0], s.k[0], s.place
 	for i, v := range x {
 		if !(v < h) {
-			if v > h || v != v && h == h {
-				k = int64(place)
+			switch {
+			case v > h:
+				h, k = v, int64(place)
+			case v == h:
+				if v == 0 {
+					h += v // +0, unless both are −0
+				}
+			case h == h: // and v is NaN
+				h, k = v, int64(place)
 			}
-			h = max(h, v)
 		}
-		y[i], at[i] = h, k
+		y[i] = h
+		if s.at != nil {
+			s.at[i] = k
+		}
 		place += s.along
 	}
 	s.h[0][0], s.k[0] = h, k
 }
 
 func minLine[A number](s *scanStep[A]) {
-	x, y, h := s.x, s.y[:len(s.x)], s.h[0][0]
-	if s.at == nil {
-		for i, v := range x {
-			if !(v > h) {
-				h = min(h, v)
-			}
-			y[i] = h
-		}
-		s.h[0][0] = h
-		return
-	}
-	at, k, place := s.at[:len(x)], s.k[0], s.place
+	x, y, h, k, place := s.x, s.y[:len(s.x)], s.h[0][0], s.k[0], s.place
 	for i, v := range x {
 		if !(v > h) {
-			if v < h || v != v && h == h {
-				k = int64(place)
+			switch {
+			case v < h:
+				h, k = v, int64(place)
+			case v == h:
+				if v == 0 {
+					h = -(-h + -v) // −0, unless both are +0
+				}
+			case h == h: // and v is NaN
+				h, k = v, int64(place)
 			}
-			h = min(h, v)
 		}
-		y[i], at[i] = h, k
+		y[i] = h
+		if s.at != nil {
+			s.at[i] = k
+		}
 		place += s.along
 	}
 	s.h[0][0], s.k[0] = h, k
