@@ -14,8 +14,8 @@ var torchOps = map[string]op{
 	"amax":                 torchReduce(ops.Max),
 	"amin":                 torchReduce(ops.Min),
 	"concat":               func(c *call) []*node { return one(ops.Concat(attr[int](c, "dim"), c.in...)) },
-	"cummax":               torchCumulative(ops.CumMaxWithIndex),
-	"cummin":               torchCumulative(ops.CumMinWithIndex),
+	"cummax":               torchCumulative(ops.CumMax),
+	"cummin":               torchCumulative(ops.CumMin),
 	"cumprod":              torchScan(ops.CumProd),
 	"cumsum":               torchScan(ops.CumSum),
 	"diagonal":             torchDiagonal,
@@ -90,11 +90,13 @@ func torchScan(f scan) op {
 	return func(c *call) []*node { return one(f(c.x(0), attr[int](c, "dim"))) }
 }
 
-// torchCumulative: the index is the last of those that tie.
-func torchCumulative(f func(x *node, axis int, options ...ops.ScanOption) (y, at *node)) op {
+// torchCumulative is a cumulative extreme and the last of the elements that are it, which alone gets the gradient.
+func torchCumulative(f scan) op {
 	return func(c *call) []*node {
-		y, at := f(c.x(0), attr[int](c, "dim"))
-		return []*node{y, at}
+		x, dim := c.x(0), attr[int](c, "dim")
+		place := ops.Iota(c.g, tensor.Int64, dim, x.Shape()...)
+		last := ops.CumMax(ops.Where(ops.Attains(x, f(x, dim)), place, -1), dim)
+		return []*node{ops.TakeAlongAxis(x, last, dim), last}
 	}
 }
 

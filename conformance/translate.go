@@ -24,6 +24,7 @@ import (
 //	ONNX        select_last_index                               lastIndex
 //	PyTorch     gather and scatter take smaller indices         trimTo
 //	PyTorch     scatter_reduce: mean, include_self=false        torchScatterReduce
+//	PyTorch     cummax and cummin name the last of a tie        torchCumulative
 //	PyTorch     the median is the lower middle                  with the sort family
 
 // boolAsUint8 is x, a bool as 0 and 1.

@@ -17,7 +17,7 @@ func minScan[A number](greatest A) scanLoops[A] {
 }
 
 func maxLine[A number](s *scanStep[A]) {
-	x, y, h, k, place := s.x, s.y[:len(s.x)], s.h[0][0], s.k[0], s.place
+	x, y, at, h, k, place := s.x, s.y[:len(s.x)], s.at, s.h[0][0], s.k[0], s.place
 	for i, v := range x {
 		if !(v < h) {
 			switch {
@@ -32,8 +32,8 @@ func maxLine[A number](s *scanStep[A]) {
 			}
 		}
 		y[i] = h
-		if s.at != nil {
-			s.at[i] = k
+		if at != nil {
+			at[i] = k
 		}
 		place += s.along
 	}
@@ -41,7 +41,7 @@ func maxLine[A number](s *scanStep[A]) {
 }
 
 func minLine[A number](s *scanStep[A]) {
-	x, y, h, k, place := s.x, s.y[:len(s.x)], s.h[0][0], s.k[0], s.place
+	x, y, at, h, k, place := s.x, s.y[:len(s.x)], s.at, s.h[0][0], s.k[0], s.place
 	for i, v := range x {
 		if !(v > h) {
 			switch {
@@ -56,8 +56,8 @@ func minLine[A number](s *scanStep[A]) {
 			}
 		}
 		y[i] = h
-		if s.at != nil {
-			s.at[i] = k
+		if at != nil {
+			at[i] = k
 		}
 		place += s.along
 	}
