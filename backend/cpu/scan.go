@@ -28,21 +28,21 @@ func compileScan(op ops.ScanOp, out, in []graph.Operand, used []bool) (graph.Ker
 	case tensor.Bool: // bytes 0 and 1
 		return newScanner(s, sameRows[uint8](), boolScan(op.Fn)), nil
 	case tensor.Int8:
-		return newScanner(s, sameRows[int8](), numberScan[int8](op.Fn, math.MinInt8, math.MaxInt8)), nil
+		return newScanner(s, sameRows[int8](), integerScan[int8](op.Fn, math.MinInt8, math.MaxInt8)), nil
 	case tensor.Int16:
-		return newScanner(s, sameRows[int16](), numberScan[int16](op.Fn, math.MinInt16, math.MaxInt16)), nil
+		return newScanner(s, sameRows[int16](), integerScan[int16](op.Fn, math.MinInt16, math.MaxInt16)), nil
 	case tensor.Int32:
-		return newScanner(s, sameRows[int32](), numberScan[int32](op.Fn, math.MinInt32, math.MaxInt32)), nil
+		return newScanner(s, sameRows[int32](), integerScan[int32](op.Fn, math.MinInt32, math.MaxInt32)), nil
 	case tensor.Int64:
-		return newScanner(s, sameRows[int64](), numberScan[int64](op.Fn, math.MinInt64, math.MaxInt64)), nil
+		return newScanner(s, sameRows[int64](), integerScan[int64](op.Fn, math.MinInt64, math.MaxInt64)), nil
 	case tensor.Uint8:
-		return newScanner(s, sameRows[uint8](), numberScan[uint8](op.Fn, 0, math.MaxUint8)), nil
+		return newScanner(s, sameRows[uint8](), integerScan[uint8](op.Fn, 0, math.MaxUint8)), nil
 	case tensor.Uint16:
-		return newScanner(s, sameRows[uint16](), numberScan[uint16](op.Fn, 0, math.MaxUint16)), nil
+		return newScanner(s, sameRows[uint16](), integerScan[uint16](op.Fn, 0, math.MaxUint16)), nil
 	case tensor.Uint32:
-		return newScanner(s, sameRows[uint32](), numberScan[uint32](op.Fn, 0, math.MaxUint32)), nil
+		return newScanner(s, sameRows[uint32](), integerScan[uint32](op.Fn, 0, math.MaxUint32)), nil
 	case tensor.Uint64:
-		return newScanner(s, sameRows[uint64](), numberScan[uint64](op.Fn, 0, math.MaxUint64)), nil
+		return newScanner(s, sameRows[uint64](), integerScan[uint64](op.Fn, 0, math.MaxUint64)), nil
 	case tensor.Float16:
 		return newScanner(s, float16Rows, floatScan(op.Fn, exponentials32)), nil
 	case tensor.BFloat16:

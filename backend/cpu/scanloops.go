@@ -21,7 +21,7 @@ import (
 //	                  y = m + log s. A factor for every new maximum would add an error for every element of a
 //	                  line that rises slowly; these shrink what came before to a third or less.
 
-func numberScan[I integer](fn ops.ScanFn, least, greatest I) scanLoops[I] {
+func integerScan[I integer](fn ops.ScanFn, least, greatest I) scanLoops[I] {
 	switch fn {
 	case ops.ScanSum:
 		return scanLoops[I]{line: sumLine[I], row: sumColumns[I], cost: 1}
