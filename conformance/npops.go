@@ -17,12 +17,24 @@ var numpyOps = map[string]op{
 	"argwhere":    numpyArgwhere,
 	"bincount":    numpyBincount,
 	"concatenate": func(c *call) []*node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
+	"cumprod": func(c *call) []*node {
+		return one(ops.CumProd(c.x(0), attr[int](c, "axis")))
+	},
+	"cumsum": func(c *call) []*node {
+		return one(ops.CumSum(c.x(0), attr[int](c, "axis")))
+	},
 	"diff": func(c *call) []*node {
 		return one(ops.Diff(c.x(0), attr[int](c, "n"), attr[int](c, "axis")))
 	},
-	"max":    numpyReduce(ops.Max),
-	"mean":   numpyReduce(numpyMean),
-	"min":    numpyReduce(ops.Min),
+	"max": numpyReduce(ops.Max),
+	"maximum.accumulate": func(c *call) []*node {
+		return one(ops.CumMax(c.x(0), attr[int](c, "axis")))
+	},
+	"mean": numpyReduce(numpyMean),
+	"min":  numpyReduce(ops.Min),
+	"minimum.accumulate": func(c *call) []*node {
+		return one(ops.CumMin(c.x(0), attr[int](c, "axis")))
+	},
 	"nanmax": numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
 	"nanmin": numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
 	"nansum": numpyReduce(numpyNaNSum),

@@ -41,6 +41,8 @@ var onnxOps = map[string]op{
 	"ArgMin":          onnxArg(ops.ArgMinFn),
 	"AveragePool":     onnxAveragePool,
 	"Clip":            onnxClip,
+	"CumProd":         onnxScan(ops.CumProd),
+	"CumSum":          onnxScan(ops.CumSum),
 	"GlobalMaxPool":   onnxGlobalMaxPool,
 	"Hardmax":         onnxHardmax,
 	"LogSoftmax":      func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attrOr(c, "axis", -1))) },

@@ -54,6 +54,11 @@ func onnxArg(fn ops.ArgFn) op {
 	}
 }
 
+// onnxScan: the axis, which must be known, is operand 1.
+func onnxScan(f scan) op {
+	return func(c *call) []*node { return one(f(c.x(0), c.int(1), scanOptions(c)...)) }
+}
+
 // onnxClip has optional bounds.
 func onnxClip(c *call) []*node {
 	x := c.x(0)

@@ -28,6 +28,7 @@ type record struct {
 	Error       json.RawMessage // a class, or an object
 	GradOutputs []*literal      `json:"grad_outputs"`
 	Tolerance   json.RawMessage // a list by output, or an object
+	RefULP      []uint64        `json:"ref_ulp"` // by output: how far the source's own reference is from expected
 	Grad        *gradPart
 	JVP         *jvpPart
 	HVP         *hvpPart

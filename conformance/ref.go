@@ -31,6 +31,7 @@ var refOps = map[string]op{
 	"window_gather":  refWindowGather,
 	"window_scatter": refWindowScatter,
 	"reduce":         refReduce,
+	"scan":           refScan,
 	"guard":          refGuard,
 }
 
@@ -263,4 +264,26 @@ func refReduce(c *call) []*node {
 		reduce = func(x *node, axes ...int) *node { return ops.ReduceInit(r.init, x, c.x(1), axes...) }
 	}
 	return one(keeping(c.flag("keepdims", false), reduce, c.x(0), attrOr(c, "axes", []int(nil))))
+}
+
+var refScans = map[string]scan{
+	"cumsum": ops.CumSum, "cumprod": ops.CumProd, "logcumsumexp": ops.LogCumSumExp,
+}
+
+// refScan: cummax and cummin give the index too.
+func refScan(c *call) []*node {
+	name, x, a := attr[string](c, "op"), c.x(0), attr[int](c, "axis")
+	switch name {
+	case "cummax":
+		y, at := ops.CumMaxWithIndex(x, a, scanOptions(c)...)
+		return []*node{y, at}
+	case "cummin":
+		y, at := ops.CumMinWithIndex(x, a, scanOptions(c)...)
+		return []*node{y, at}
+	}
+	f, ok := refScans[name]
+	if !ok {
+		return c.missing(name)
+	}
+	return one(f(x, a, scanOptions(c)...))
 }

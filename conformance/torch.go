@@ -13,6 +13,10 @@ var torchOps = map[string]op{
 	"amax":                 torchReduce(ops.Max),
 	"amin":                 torchReduce(ops.Min),
 	"concat":               func(c *call) []*node { return one(ops.Concat(attr[int](c, "dim"), c.in...)) },
+	"cummax":               torchCumulative(ops.CumMax),
+	"cummin":               torchCumulative(ops.CumMin),
+	"cumprod":              torchScan(ops.CumProd),
+	"cumsum":               torchScan(ops.CumSum),
 	"diagonal":             torchDiagonal,
 	"dynamic_slice":        torchDynamicSlice,
 	"dynamic_update_slice": torchDynamicUpdateSlice,
@@ -27,6 +31,7 @@ var torchOps = map[string]op{
 	},
 	"index_select":  func(c *call) []*node { return one(ops.Take(c.x(0), c.x(1), attr[int](c, "dim"))) },
 	"log_softmax":   func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attr[int](c, "dim"))) },
+	"logcumsumexp":  torchScan(ops.LogCumSumExp),
 	"logsumexp":     torchReduce(ops.LogSumExp),
 	"masked_fill":   func(c *call) []*node { return one(ops.MaskedFill(c.x(0), c.x(1), c.x(2))) },
 	"masked_select": torchMaskedSelect,
@@ -118,6 +123,20 @@ func torchExtreme(fn ops.ArgFn) op {
 			v, i = ops.Squeeze(v, a), ops.Squeeze(i, a)
 		}
 		return []*node{v, i}
+	}
+}
+
+func torchScan(f scan) op {
+	return func(c *call) []*node { return one(f(c.x(0), attr[int](c, "dim"))) }
+}
+
+// torchCumulative is a cumulative extreme and the last of the elements that are it, which alone gets the gradient.
+func torchCumulative(f scan) op {
+	return func(c *call) []*node {
+		x, dim := c.x(0), attr[int](c, "dim")
+		place := ops.Iota(c.g, tensor.Int64, dim, x.Shape()...)
+		last := ops.CumMax(ops.Where(ops.Attains(x, f(x, dim)), place, -1), dim)
+		return []*node{ops.TakeAlongAxis(x, last, dim), last}
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 //
 //	source      its convention                                  here
 //	StableHLO   argmax of bool sees uint8                       boolAsUint8
-//	StableHLO   max and min of complex are lexicographic        a custom combiner: call.missing where it is met
+//	StableHLO   max and min of complex are lexicographic        lexicographicScan; in a reduction a custom
+//	                                                            combiner: call.missing where it is met
 //	NumPy       sums and products of small integers widen       numpyWide
 //	NumPy       the mean of integers is a float64               numpyMean
 //	NumPy       the arg-reductions of bool see uint8            boolAsUint8
@@ -22,6 +23,7 @@ import (
 //	ONNX        ReduceMax and ReduceMin of an empty set         identityOf
 //	ONNX        select_last_index                               lastIndex
 //	PyTorch     scatter_reduce: mean, include_self=false        torchScatterReduce
+//	PyTorch     cummax and cummin name the last of a tie        torchCumulative
 //	PyTorch     the median is the lower middle                  with the sort family
 
 // boolAsUint8 is x, a bool as 0 and 1.
@@ -93,6 +95,40 @@ func keeping(keep bool, reduce ops.Reduction, x *node, axes []int) *node {
 		return ops.KeepDims(reduce, x, axes...)
 	}
 	return reduce(x, axes...)
+}
+
+// scan is a builder of scans.
+type scan = func(x *node, axis int, options ...ops.ScanOption) *node
+
+// scanOptions are those of the attributes exclusive and reverse.
+func scanOptions(c *call) (r []ops.ScanOption) {
+	if c.flag("exclusive", false) {
+		r = append(r, ops.Exclusive)
+	}
+	if c.flag("reverse", false) {
+		r = append(r, ops.Reversed)
+	}
+	return r
+}
+
+// lexicographicScan is the cumulative maximum of complex numbers, or minimum, by real parts and then by imaginary
+// ones. An extreme is the same of elements that overlap, so spans of 1, 2, 4 … elements are joined.
+func lexicographicScan(x *node, a int, reverse, least bool) *node {
+	if reverse {
+		return ops.Reverse(lexicographicScan(ops.Reverse(x, a), a, false, least), a)
+	}
+	n := x.Shape()[axis(a, x.Rank())]
+	for span := 1; span < n; span *= 2 {
+		earlier, later := ops.SliceAxis(x, a, 0, n-span), ops.SliceAxis(x, a, span, n-span)
+		low, high := earlier, later
+		if least {
+			low, high = later, earlier
+		}
+		r, s := ops.Real(low), ops.Real(high)
+		below := ops.Or(ops.Less(r, s), ops.And(ops.Equal(r, s), ops.Less(ops.Imag(low), ops.Imag(high))))
+		x = ops.Concat(a, ops.SliceAxis(x, a, 0, span), ops.Where(below, later, earlier))
+	}
+	return x
 }
 
 // triangle is x with the elements on one side of diagonal k kept.

@@ -30,6 +30,7 @@ var demands = []demand{
 	{"stablehlo", named("argmax", "argmin"), "arg-reductions"},
 	{"stablehlo", named("select_and_scatter"), "the adjoint of a pool"},
 	{"stablehlo", plainWindow, "windows; custom combiners are not built yet"},
+	{"stablehlo", named("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), "scans"},
 	{"stablehlo", plainReduce, "reductions; custom combiners, complex extremes among them, are not built yet"},
 
 	{"grad", named("index", "index_put", "index_put_accumulate", "index_select", "slice"), "indexing"},
@@ -43,6 +44,11 @@ var demands = []demand{
 	{"grad", named("sum", "mean", "prod", "prod_all"), "reductions, products with zeros"},
 	{"grad", named("logsumexp", "softmax", "log_softmax", "nll_loss"), "softmax family"},
 
+	{"grad", named("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), "scans"},
+
+	{"npops", named("cumsum", "cumprod", "maximum.accumulate", "minimum.accumulate"), "scans"},
+	{"onnx", named("CumSum", "CumProd"), "scans"},
+
 	{"ref", named("window_gather", "window_scatter", "index", "guard"), "our own rules, to second order"},
 	{"ref", named("arg_reduce"), "the public plan"},
 	{"ref", named("reduce"), "reductions, deviations and norms"},
@@ -51,6 +57,7 @@ var demands = []demand{
 	{"onnx", named("MaxPool", "AveragePool", "GlobalMaxPool"), "pools"},
 	{"onnx", named("GatherElements", "GatherND", "Trilu"), "reads by name"},
 	{"onnx", named("ScatterElements", "ScatterND", "Scatter"), "writes by name"},
+	{"ref", named("scan"), "scans, to second order"},
 }
 
 func always(Case) bool { return true }

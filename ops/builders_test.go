@@ -37,6 +37,10 @@ func reduced(f ops.Reduction) func([]*ops.Node) *ops.Node {
 	return func(x []*ops.Node) *ops.Node { return f(x[0], -1) }
 }
 
+func scanned(f func(*ops.Node, int, ...ops.ScanOption) *ops.Node, options ...ops.ScanOption) func([]*ops.Node) *ops.Node {
+	return func(x []*ops.Node) *ops.Node { return f(x[0], -1, options...) }
+}
+
 func along(f func(*ops.Node, int) *ops.Node) func([]*ops.Node) *ops.Node {
 	return func(x []*ops.Node) *ops.Node { return f(x[0], -1) }
 }
@@ -51,7 +55,8 @@ var (
 )
 
 // builderRows has every builder of nodes from nodes; some twice, for another dtype.
-var builderRows = slices.Concat(elementwiseRows(), viewRows(), reductionRows(), slidingRows(), elementRows(), randomRows())
+var builderRows = slices.Concat(elementwiseRows(), viewRows(), reductionRows(), scanRows(), slidingRows(), elementRows(),
+	randomRows())
 
 func elementwiseRows() (rows []builderRow) {
 	for name, f := range map[string]func(*ops.Node) *ops.Node{
@@ -162,6 +167,24 @@ func reductionRows() []builderRow {
 		{"ArgReduce", "ArgMinAbs", specs(a64), func(x []*ops.Node) *ops.Node {
 			return ops.ArgReduce(ops.ArgMinAbsFn, x[0], -1, tensor.Int32)
 		}},
+	}
+}
+
+func scanRows() []builderRow {
+	both := []ops.ScanOption{ops.Exclusive, ops.Reversed}
+	return []builderRow{
+		{"CumSum", "", specs(a64), scanned(ops.CumSum)},
+		{"CumSum", "", specs(c128), scanned(ops.CumSum, both...)},
+		{"CumProd", "", specs(a64), scanned(ops.CumProd)},
+		{"CumProd", "", specs(c128), scanned(ops.CumProd, both...)},
+		{"CumMax", "", specs(a64), scanned(ops.CumMax)},
+		{"CumMin", "", specs(a64), scanned(ops.CumMin, both...)},
+		{"CumMaxWithIndex", "CumMax", specs(a64), func(x []*ops.Node) *ops.Node { y, _ := ops.CumMaxWithIndex(x[0], 0); return y }},
+		{"CumMinWithIndex", "CumMin", specs(a64), func(x []*ops.Node) *ops.Node { _, at := ops.CumMinWithIndex(x[0], 0, both...); return at }},
+		{"LogCumSumExp", "", specs(a64), scanned(ops.LogCumSumExp)},
+		{"LogCumSumExp", "", specs(spec(tensor.Float16, 2, 3)), scanned(ops.LogCumSumExp, both...)},
+		{"AffineScan", "", specs(a64, v64), func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], 0) }},
+		{"AffineScan", "", specs(c128, c128), func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], -1, both...) }},
 	}
 }
 

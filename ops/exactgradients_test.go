@@ -25,6 +25,9 @@ func TestExactGradients(t *testing.T) {
 	all := func(f ops.Reduction) func(x *ops.Node) *ops.Node {
 		return func(x *ops.Node) *ops.Node { return f(x) }
 	}
+	along0 := func(f func(*ops.Node, int, ...ops.ScanOption) *ops.Node, options ...ops.ScanOption) func(x *ops.Node) *ops.Node {
+		return func(x *ops.Node) *ops.Node { return f(x, 0, options...) }
+	}
 	gradient := func(f func(x *ops.Node) *ops.Node) func(x *ops.Node) *ops.Node {
 		return func(x *ops.Node) *ops.Node { return autograd.Grad(ops.Sum(f(x)), x)[0] }
 	}
@@ -47,6 +50,19 @@ func TestExactGradients(t *testing.T) {
 		{"a line of −∞ has gradient 0", func(x *ops.Node) *ops.Node { return ops.LogSoftmax(x, 0) }, vec{-inf, -inf}, vec{-inf, -inf}, vec{0, 0}},
 		{"CASES 18: one zero", all(ops.Prod), vec{2, 0, 3}, vec{0}, vec{0, 6, 0}},
 		{"two zeros", all(ops.Prod), vec{0, 0, 3}, vec{0}, vec{0, 0, 0}},
+		{"CASES 18: CumProd with one zero", along0(ops.CumProd), vec{2, 0, 3, 4}, vec{2, 0, 0, 0}, vec{1, 32, 0, 0}},
+		{"CASES 18: CumProd with two zeros", along0(ops.CumProd), vec{2, 0, 0, 3}, vec{2, 0, 0, 0}, vec{1, 2, 0, 0}},
+		{"CASES 18: CumProd from a zero on", along0(ops.CumProd), vec{0, 2, 3}, vec{0, 0, 0}, vec{9, 0, 0}},
+		{"CumProd of zeros, second order", gradient(along0(ops.CumProd)), vec{0, 0, 3}, vec{1, 0, 0}, vec{4, 4, 0}},
+		{"CumMax sends all to the first met", along0(ops.CumMax), vec{1, 3, 3, 2}, vec{1, 3, 3, 3}, vec{1, 3, 0, 0}},
+		{"the first met comes from the end", along0(ops.CumMax, ops.Reversed), vec{1, 3, 3, 2}, vec{3, 3, 3, 2}, vec{0, 0, 3, 1}},
+		{"−0 and +0 tie, and CumMax is +0", along0(ops.CumMax), vec{math.Copysign(0, -1), 0}, vec{math.Copysign(0, -1), 0}, vec{2, 0}},
+		{"CumMin of NaN sends to the first", along0(ops.CumMin), vec{1, nan, 0, nan}, vec{1, nan, nan, nan}, vec{1, 3, 0, 0}},
+		{"the identity gets nothing", along0(ops.CumMax, ops.Exclusive), vec{-inf, -inf, 1}, vec{-inf, -inf, -inf}, vec{2, 0, 0}},
+		{"+∞ share what follows them", along0(ops.LogCumSumExp), vec{0, inf, 1, inf}, vec{0, inf, inf, inf}, vec{1, 2.5, 0, .5}},
+		{"−∞ has weighed nothing yet", along0(ops.LogCumSumExp), vec{-inf, -inf, 0, 0}, vec{-inf, -inf, 0, math.Ln2}, vec{0, 0, 1.5, .5}},
+		{"a NaN flows to what it met", along0(ops.LogCumSumExp), vec{0, nan}, vec{0, nan}, vec{nan, nan}},
+		{"the first coefficient is not looked at", func(x *ops.Node) *ops.Node { return ops.AffineScan(x, 1, 0) }, vec{inf, 2, 3}, vec{1, 3, 10}, vec{0, 4, 3}},
 		{"CASES 33: second order with zeros", gradient(all(ops.Prod)), vec{0, 0, 3}, vec{0, 0, 0}, vec{3, 3, 0}},
 		{"CASES 33: a finite slope stays in the graph", gradient(func(x *ops.Node) *ops.Node { return ops.Square(ops.Sub(ops.Sqrt(x), 2)) }), vec{4}, vec{0}, vec{.125}},
 		{"CASES 20: NaN of the unused side stays there", func(x *ops.Node) *ops.Node { return ops.Where(ops.Greater(x, 0), ops.Sqrt(x), x) }, vec{-1, -4}, vec{-1, -4}, vec{1, 1}},

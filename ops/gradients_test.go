@@ -200,6 +200,23 @@ func TestGradients(t *testing.T) {
 		}, inputs(mixed, uniform(1, 0, 1))},
 		{"maxinit", func(x []*ops.Node) *ops.Node { return ops.Square(ops.ReduceInit(ops.ReduceMax, x[0], x[1], 1)) }, inputs(s, uniform(1, 0, 1))},
 		{"lseinit", func(x []*ops.Node) *ops.Node { return ops.Square(ops.ReduceInit(ops.ReduceLogSumExp, x[0], x[1], 0)) }, inputs(s, uniform(1, 0, 1))},
+		{"cumsum", squared(scanned(ops.CumSum)), inputs(s)},
+		{"cumsum-er", squared(scanned(ops.CumSum, ops.Exclusive, ops.Reversed)), inputs(s)},
+		{"cumprod", scanned(ops.CumProd), inputs(mixed)},
+		{"cumprod-e", scanned(ops.CumProd, ops.Exclusive), inputs(mixed)},
+		{"cumprod-r", scanned(ops.CumProd, ops.Reversed), inputs(mixed)},
+		{"ccumprod", scanned(ops.CumProd, ops.Reversed, ops.Exclusive), inputs(c)},
+		{"cummax", squared(scanned(ops.CumMax)), inputs(s)},
+		{"cummin-r", squared(scanned(ops.CumMin, ops.Reversed)), inputs(s)},
+		{"lcse", squared(scanned(ops.LogCumSumExp)), inputs(s)},
+		{"lcse-r", squared(scanned(ops.LogCumSumExp, ops.Reversed)), inputs(uniform(1, -3, 3, 2, 7))},
+		{"lcse-e", func(x []*ops.Node) *ops.Node { // without −∞, which has no differences
+			return ops.Square(ops.SliceAxis(ops.LogCumSumExp(x[0], 0, ops.Exclusive), 0, 1, 5))
+		}, inputs(uniform(1, -3, 3, 6, 2))},
+		{"affine", func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], 1) }, inputs(mixed, uniform(2, -1, 1, 3, 4))},
+		{"affine-r", func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], 0, ops.Reversed) }, inputs(uniform(3, -1, 1, 4), mixed)},
+		{"affine-e", func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], 1, ops.Exclusive) }, inputs(mixed, uniform(2, -1, 1))},
+		{"caffine-er", func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], 1, ops.Exclusive, ops.Reversed) }, inputs(c, c2)},
 		{"random", func(x []*ops.Node) *ops.Node { // each example has numbers of its own
 			key := ops.FoldIn(ops.Key(x[0].Graph(), 5), x[0])
 			return ops.Mul(ops.RandomNormal(key, tensor.Float64, 3), x[1])

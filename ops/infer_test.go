@@ -190,6 +190,28 @@ func TestInferReductions(t *testing.T) {
 	})
 }
 
+func TestInferScans(t *testing.T) {
+	x := f32spec(2, 0, 4)
+	scan := func(fn ops.ScanFn, axis int) graph.Op { return ops.ScanOp{Fn: fn, Axis: axis} }
+	checkInfer(t, []inferRow{
+		{why: "keeps the spec", op: scan(ops.ScanSum, 1), in: specs(x), want: x},
+		{why: "of bools is and", op: scan(ops.ScanProd, 0), in: specs(boolspec(2)), want: boolspec(2)},
+		{why: "is of floats", op: scan(ops.ScanLogSumExp, 0), in: specs(i32spec(2)), err: tensor.ErrDType, says: "cast it first"},
+		{why: "needs an order", op: scan(ops.ScanMax, 0), in: specs(c64spec(2)), err: tensor.ErrUnsupported, says: "operand 0 is complex64"},
+		{why: "has the axis", op: scan(ops.ScanSum, 3), in: specs(x), err: tensor.ErrAxis, says: "axis 3 is outside of rank 3"},
+		{why: "has no axis at rank 0", op: scan(ops.ScanMin, 0), in: specs(f32spec()), err: tensor.ErrAxis, says: "axis 0"},
+		{why: "has two operands", op: scan(ops.ScanAffine, 2), in: specs(x, x), want: x},
+		{why: "wants two operands", op: scan(ops.ScanAffine, 2), in: specs(x), err: tensor.ErrUnsupported, says: "1 operands, want 2"},
+		{why: "promotes nothing", op: scan(ops.ScanAffine, 0), in: specs(f32spec(2), i32spec(2)), err: tensor.ErrDType, says: "operand 1 is int32"},
+		{why: "broadcasts nothing", op: scan(ops.ScanAffine, 0), in: specs(f32spec(2), f32spec(1)), err: tensor.ErrShape, says: "operand 1 has shape [1]"},
+		{why: "is no function", op: scan(66, 0), in: specs(x), err: tensor.ErrUnsupported, says: "no function 66"},
+	})
+	got, err := scan(ops.ScanMax, 0).Infer(specs(x))
+	if err != nil || len(got) != 2 || !got[0].Equal(x) || !got[1].Equal(spec(tensor.Int64, 2, 0, 4)) {
+		t.Errorf("the extreme and its place: %v, error %v", got, err)
+	}
+}
+
 func TestInferProducts(t *testing.T) {
 	m := ops.MatMulOp{}
 	checkInfer(t, []inferRow{

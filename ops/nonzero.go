@@ -113,13 +113,11 @@ func NonzeroSized(mask *Node, size, padding int) []*Node {
 	return out
 }
 
-// firstTrue is the first size positions at which a mask of rank 1 is true, then −1. Where the mask is true it
-// counts the true elements before: a running sum onto one place, whose steps a scan shows.
+// firstTrue is the first size positions at which a mask of rank 1 is true, then −1. Each true element is written
+// to the place that counts the true ones before it.
 func firstTrue(mask *Node, size int) *Node {
 	g, n := mask.Graph(), mask.Size()
-	all := places{window: Window{IndexShape: []int{n}}}
-	ones := BroadcastTo(g.Literal(tensor.Int64, 1), n)
-	_, before := all.scan(false, g.Literal(tensor.Int64, 0), ones, Cast(mask, tensor.Int64))
+	before := CumSum(Cast(mask, tensor.Int64), 0, Exclusive)
 	at := places{
 		window: Window{IndexAxes: []int{0}, SliceSizes: []int{1}, Collapsed: []int{0}, IndexShape: []int{n}},
 		mode:   Mode{OOB: OOBSkip}, idx: []*Node{Where(mask, before, size)},

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"math"
+	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -109,77 +110,90 @@ func (o ReduceOp) weights(c *Call, i int) *Node {
 	return Where(top, Where(Equal(v, inf), share, 0), Exp(Sub(v, finite)))
 }
 
-// Prod's rules come from a scan over the elements of each line: never a division, never a count of zeros, so
-// any number of zeros is right, in every order of differentiation. Partial products of half floats are kept in
-// float32, whose range they may need where the derivative does not. A scan is a ScatterScan in which x is the
-// updates and every line writes to a place of its own.
+// Prod's rules come from scans over the elements of each line: never a division, never a count of zeros, so
+// any number of zeros is right, in every order of differentiation. Half floats have theirs in float32, which
+// holds products of some factors where that of all is a half.
 
-// scan is h ← a·h + b along each line, in order or reversed, from h = start, of the shape of the result. last
-// is the last h, before the h just before each element, of the shape of a.
-func (o ReduceOp) scan(reverse bool, start, a, b *Node) (last, before *Node) {
-	if bad := graph.Invalid(o.Name(), start, a, b); bad != nil {
-		return bad, bad
+// lines is x with the reduced axes joined to one, and that axis. Axes that are no neighbours are moved to the
+// end.
+func (o ReduceOp) lines(x *Node) (*Node, int) {
+	perm, at := o.order(x)
+	x = permute(x, perm)
+	if !x.Valid() {
+		return x, 0
 	}
-	lines := start.Shape()
-	op := ScatterScanOp{
-		Window: Window{
-			IndexAxes:  []int{0},
-			SliceSizes: prepend(1, lines),
-			Collapsed:  []int{0},
-			OffsetAxes: without(o.Axes, a.Rank()),
-			IndexShape: pick(a.Shape(), o.Axes),
-		},
-		Mode:    Mode{OOB: OOBSkip},
-		Affine:  true,
-		Reverse: reverse,
-	}
-	place := start.Graph().Literal(tensor.Int64, 0)
-	r := graph.ApplyN(2, op, Reshape(start, prepend(1, lines)...), a, b, place)
-	return Reshape(r[0], lines...), r[1]
+	s := x.Shape()
+	n := at + len(o.Axes)
+	return Reshape(x, slices.Concat(s[:at], []int{tensor.Size(s[at:n])}, s[n:])...), at
 }
 
-// factor is the first factor of each line, widened: the initial value or 1.
-func (o ReduceOp) factor(c *Call) *Node {
-	first := OnesLike(c.Out[0])
+// unlined is lines undone: r, of the shape that lines gave, in the shape of x.
+func (o ReduceOp) unlined(r, x *Node) *Node {
+	perm, _ := o.order(x)
+	return permute(Reshape(r, pick(x.Shape(), perm)...), inverse(perm))
+}
+
+// order is the axes of x with the reduced ones side by side, and where those begin.
+func (o ReduceOp) order(x *Node) (perm []int, at int) {
+	switch n := len(o.Axes); {
+	case n == 0:
+		return upTo(x.Rank()), 0
+	case o.Axes[n-1]-o.Axes[0] == n-1:
+		return upTo(x.Rank()), o.Axes[0]
+	}
+	kept := without(o.Axes, x.Rank())
+	return slices.Concat(kept, o.Axes), len(kept)
+}
+
+// others is the product of all the other elements of the line, the initial value not included. x is wide.
+func (o ReduceOp) others(x *Node) *Node {
+	l, at := o.lines(x)
+	return o.unlined(Mul(CumProd(l, at, Exclusive), CumProd(l, at, Exclusive, Reversed)), x)
+}
+
+// wide is the operands, and what else is given, in the dtype in which the rules of Prod multiply.
+func (o ReduceOp) wide(c *Call, v *Node) (x, init, w *Node) {
+	dt := widened(c.Out[0].DType())
 	if o.Init {
-		first = BroadcastTo(c.In[1], c.Out[0].Shape()...)
+		init = Cast(c.In[1], dt)
 	}
-	return Cast(first, widened(first.DType()))
+	return Cast(c.In[0], dt), init, Cast(v, dt)
 }
 
-// prodVJP multiplies the product of what comes before each element by ct times that of what comes after.
+// prodVJP multiplies the product of all the others by ct.
 func (o ReduceOp) prodVJP(c *Call, ct *Node, need []bool) []*Node {
-	r := none(len(need))
-	dt := ct.DType()
-	wide := widened(dt)
-	x := Conj(Cast(c.In[0], wide))
-	all, after := o.scan(true, Cast(ct, wide), x, ZerosLike(x))
-	if need[0] {
-		_, before := o.scan(false, Conj(o.factor(c)), x, ZerosLike(x))
-		r[0] = Cast(Mul(before, after), dt)
-	}
+	dt, r := ct.DType(), none(len(need))
+	x, init, ct := o.wide(c, ct)
 	if o.Init && need[1] {
-		r[1] = Cast(Sum(all), dt)
+		r[1] = Cast(Sum(Mul(ct, Conj(o.product(x)))), dt)
+	}
+	if need[0] {
+		if o.Init {
+			ct = Mul(ct, Conj(init))
+		}
+		r[0] = Cast(Mul(o.spread(ct, x), Conj(o.others(x))), dt)
 	}
 	return r
 }
 
-// prodJVP carries the tangent through the products: h′ ← x·h′ + x′·h.
+// prodJVP is the sum over each line of the tangents, each times the product of all the others.
 func (o ReduceOp) prodJVP(c *Call, tan []*Node) []*Node {
-	dt := c.Out[0].DType()
-	wide := widened(dt)
-	x := Cast(c.In[0], wide)
-	start := ZerosLike(c.Out[0])
-	if o.Init && tan[1] != nil {
-		start = BroadcastTo(tan[1], c.Out[0].Shape()...)
-	} else if tan[0] == nil {
-		return none(1)
+	sum := push(tan, func(i int, t *Node) *Node {
+		x, init, t := o.wide(c, t)
+		if i == 1 {
+			return Mul(t, o.product(x))
+		}
+		t = o.sumLines(Mul(t, o.others(x)))
+		if o.Init {
+			t = Mul(t, init)
+		}
+		return t
+	})
+	if sum[0] != nil {
+		sum[0] = Cast(sum[0], c.Out[0].DType())
 	}
-	added := ZerosLike(x)
-	if tan[0] != nil {
-		_, before := o.scan(false, o.factor(c), x, added)
-		added = Mul(before, Cast(tan[0], wide))
-	}
-	last, _ := o.scan(false, Cast(start, wide), x, added)
-	return []*Node{Cast(last, dt)}
+	return sum
 }
+
+// product is the result without an initial value.
+func (o ReduceOp) product(x *Node) *Node { return graph.Apply(ReduceOp{ReduceProd, o.Axes, false}, x) }

@@ -180,6 +180,11 @@ func evaluate(op graph.Op, in []array, out []graph.Operand) ([]array, error) {
 			*h = step(r.dtype, refCombine(op.Combine, *h, in[1].at(u)))
 		})
 		return []array{r}, err
+	case ops.ScanOp:
+		if op.Fn != ops.ScanSum {
+			return nil, fmt.Errorf("the reference has no %s", op.Name())
+		}
+		refCumSum(op, r, in[0])
 	case ops.ScatterScanOp:
 		return refScan(op, in, newArray(out[1].DType, out[1].Shape))
 	default:
@@ -297,6 +302,23 @@ func checkAll(name string, w ops.Window, m ops.Mode, origin []ops.Origin, x []in
 		}
 	}
 	return nil
+}
+
+// refCumSum: each sum anew.
+func refCumSum(op ops.ScanOp, r, x array) {
+	for idx := range tensor.Indices(x.shape) {
+		for at := range x.shape[op.Axis] {
+			before := at < idx[op.Axis]
+			if op.Reverse {
+				before = at > idx[op.Axis]
+			}
+			if before || at == idx[op.Axis] && !op.Exclusive {
+				from := slices.Clone(idx)
+				from[op.Axis] = at
+				r.data[r.offset(idx)] += x.at(from)
+			}
+		}
+	}
 }
 
 func refScan(op ops.ScatterScanOp, in []array, before array) ([]array, error) {

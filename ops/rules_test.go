@@ -12,7 +12,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// callsOf is every call that the nodes come from, leaves and the scans of indexing left out.
+// callsOf is every call that the nodes come from, leaves and indexing left out, whose rules have tests of
+// their own.
 func callsOf(outs ...*ops.Node) []*ops.Call {
 	var calls []*ops.Call
 	seen := map[*ops.Call]bool{}
@@ -26,8 +27,12 @@ func callsOf(outs ...*ops.Node) []*ops.Call {
 		for _, x := range c.In {
 			visit(x)
 		}
-		if _, indexing := c.Op.(ops.ScatterScanOp); len(c.In) > 0 && !indexing {
-			calls = append(calls, c)
+		switch c.Op.(type) {
+		case ops.GatherOp, ops.ScatterOp, ops.ScatterScanOp:
+		default:
+			if len(c.In) > 0 {
+				calls = append(calls, c)
+			}
 		}
 	}
 	for _, n := range outs {

@@ -15,6 +15,8 @@ func costly(c *graph.Call) bool {
 		return o.Fn == ops.BinaryPow || o.Fn == ops.BinaryAtan2 || c.In[0].DType().IsComplex()
 	case ops.ReduceOp:
 		return o.Fn == ops.ReduceLogSumExp || o.Fn == ops.ReduceProd
+	case ops.ScanOp:
+		return o.Fn == ops.ScanLogSumExp || o.Fn == ops.ScanProd || o.Fn == ops.ScanAffine
 	case ops.SoftmaxOp, ops.ArgReduceOp, ops.MatMulOp:
 		return true
 	}

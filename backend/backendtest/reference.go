@@ -60,6 +60,8 @@ func reference(op graph.Op, in []array) ([]outcome, error) {
 		return one(refReduce(o, in))
 	case ops.ArgReduceOp:
 		return one(refArgReduce(o, in[0]))
+	case ops.ScanOp:
+		return refScan(o, in), nil
 	case ops.SoftmaxOp:
 		return one(refSoftmax(o, in[0]))
 	case ops.MatMulOp:

@@ -67,7 +67,7 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 	}
 	add := func(dt tensor.DType, shape []int) { x.in = append(x.in, in(fill, shape...).make(r, dt)) }
 	add(dt, shape)
-	switch r.IntN(12) {
+	switch r.IntN(14) {
 	case 0, 1, 2:
 		o := ops.ReduceOp{Fn: ops.ReduceFn(r.IntN(5)), Axes: []int{}, Init: r.IntN(4) == 0}
 		for a := range shape {
@@ -119,6 +119,17 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 		add(dt, shape)
 		add(dt, shape)
 		x.op = ops.SelectOp{}
+	case 12, 13:
+		o := ops.ScanOp{Fn: ops.ScanFn(r.IntN(6)), Axis: axis, Exclusive: r.IntN(2) == 0, Reverse: r.IntN(2) == 0}
+		if o.Fn == ops.ScanProd || o.Fn == ops.ScanAffine { // so that nothing overflows or vanishes
+			fill = near(-1, 1)
+			x.in = nil
+			add(dt, shape)
+		}
+		if o.Fn == ops.ScanAffine {
+			add(dt, shape)
+		}
+		x.op = o
 	}
 	return x
 }

@@ -35,6 +35,8 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 		return compileReduce(op, out[0], in)
 	case ops.ArgReduceOp:
 		return compileArgReduce(op, out[0], in[0])
+	case ops.ScanOp:
+		return compileScan(op, out, in, used)
 	case ops.SoftmaxOp:
 		return compileSoftmax(op, out[0], in[0])
 	case ops.GatherOp:

@@ -15,6 +15,7 @@ type exponentials[A any] struct {
 	columns func(x, m []A)   // x ← exp(x − m), column by column
 	one     func(x, m A) A   // exp(x − m)
 	log     func(x A) A
+	logs    func(x []A) // x ← log x
 }
 
 var (
@@ -23,12 +24,14 @@ var (
 		func(x, m []float32) { shiftColumns(x, m); expRow32(x) },
 		func(x, m float32) float32 { return fmath.Exp32(shifted(x, m)) },
 		fmath.Log32,
+		logRow32,
 	}
 	exponentials64 = &exponentials[float64]{
 		func(x []float64, m float64) { shiftLine(x, m); expRow64(x) },
 		func(x, m []float64) { shiftColumns(x, m); expRow64(x) },
 		func(x, m float64) float64 { return fmath.Exp(shifted(x, m)) },
 		fmath.Log,
+		logRow64,
 	}
 )
 
@@ -73,5 +76,17 @@ func expRow32(x []float32) {
 func expRow64(x []float64) {
 	for i, v := range x {
 		x[i] = fmath.Exp(v)
+	}
+}
+
+func logRow32(x []float32) {
+	for i, v := range x {
+		x[i] = fmath.Log32(v)
+	}
+}
+
+func logRow64(x []float64) {
+	for i, v := range x {
+		x[i] = fmath.Log(v)
 	}
 }

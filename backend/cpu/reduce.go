@@ -162,7 +162,9 @@ func newFloatReduce[E tensor.Element, A float](op ops.ReduceOp, out graph.Operan
 // quietNaN gives every NaN the bits of math.NaN: those of a sum depend on which of its terms were NaN first.
 func quietNaN[A float](values []A) {
 	for i, v := range values {
-		values[i] = quieted(v)
+		if v != v {
+			values[i] = A(math.NaN())
+		}
 	}
 }
 
