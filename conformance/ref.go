@@ -31,6 +31,10 @@ var refOps = map[string]op{
 	"window_gather":  refWindowGather,
 	"window_scatter": refWindowScatter,
 	"reduce":         refReduce,
+	"sort":           refSort,
+	"argsort":        refArgSort,
+	"topk":           refTopK,
+	"segment":        refSegment,
 	"guard":          refGuard,
 }
 

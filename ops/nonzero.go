@@ -113,19 +113,30 @@ func NonzeroSized(mask *Node, size, padding int) []*Node {
 	return out
 }
 
-// firstTrue is the first size positions at which a mask of rank 1 is true, then −1. Where the mask is true it
-// counts the true elements before: a running sum onto one place, whose steps a scan shows.
+// firstTrue is the first size positions at which a mask of rank 1 is true, then −1.
 func firstTrue(mask *Node, size int) *Node {
+	return trueAt(mask, sumBefore(Cast(mask, tensor.Int64)), size)
+}
+
+// trueAt is firstTrue where it is known how many elements before each one are true.
+func trueAt(mask, before *Node, size int) *Node {
 	g, n := mask.Graph(), mask.Size()
-	all := places{window: Window{IndexShape: []int{n}}}
-	ones := BroadcastTo(g.Literal(tensor.Int64, 1), n)
-	_, before := all.scan(false, g.Literal(tensor.Int64, 0), ones, Cast(mask, tensor.Int64))
 	at := places{
 		window: Window{IndexAxes: []int{0}, SliceSizes: []int{1}, Collapsed: []int{0}, IndexShape: []int{n}},
 		mode:   Mode{OOB: OOBSkip}, idx: []*Node{Where(mask, before, size)},
 	}
 	positions := Iota(g, tensor.Int64, 0, n)
 	return at.scatter(CombineSet, BroadcastTo(g.Literal(tensor.Int64, -1), size), positions)
+}
+
+// sumBefore is the sum of the elements before each one of int64 numbers of rank 1: a running sum onto one
+// place, whose steps a scan shows.
+func sumBefore(x *Node) *Node {
+	g, n := x.Graph(), x.Size()
+	all := places{window: Window{IndexShape: []int{n}}}
+	ones := BroadcastTo(g.Literal(tensor.Int64, 1), n)
+	_, before := all.scan(false, g.Literal(tensor.Int64, 0), ones, x)
+	return before
 }
 
 // isUnknown reports whether an expression failed for a mask whose elements cannot be looked at.
