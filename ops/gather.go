@@ -102,7 +102,7 @@ func (o GatherOp) places(idx []*Node) places { return places{o.Window, o.Mode, o
 // VJP is x̄ = Gᵀȳ, a scatter-add onto 0.
 func (o GatherOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 	grads := make([]*Node, len(c.In))
-	if need[0] {
+	if need[0] && ct[0] != nil {
 		grads[0] = o.places(c.In[1:]).scatter(CombineAdd, ZerosLike(c.In[0]), ct[0])
 	}
 	return grads

@@ -15,7 +15,7 @@ func costly(c *graph.Call) bool {
 		return o.Fn == ops.BinaryPow || o.Fn == ops.BinaryAtan2 || c.In[0].DType().IsComplex()
 	case ops.ReduceOp:
 		return o.Fn == ops.ReduceLogSumExp || o.Fn == ops.ReduceProd
-	case ops.SoftmaxOp, ops.ArgReduceOp, ops.MatMulOp:
+	case ops.SoftmaxOp, ops.ArgReduceOp, ops.MatMulOp, ops.SortOp, ops.SearchSortedOp:
 		return true
 	}
 	return false

@@ -79,7 +79,8 @@ var (
 // Table is every operation, function and mode: at least a row each.
 func Table() []Row {
 	return slices.Concat(unaryRows(), binaryRows(), compositeRows(), castRows(), creationRows(), viewRows(),
-		reductionRows(), productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows())
+		reductionRows(), productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows(), sortRows(),
+		quantileRows(), uniqueRows(), segmentRows(), bagRows(), nanRows())
 }
 
 func one(f func(*Node) *Node) func([]*Node) []*Node {
