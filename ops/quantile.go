@@ -66,8 +66,8 @@ func Median(x *Node, axes ...int) *Node {
 
 // Quantile is the value below which the part q of each line lies, of floats: the elements beside the place
 // that method names, weighed by their distance from it. No axes means all; the axes are dropped. A line with NaN
-// gives NaN, a line of nothing too. Half floats are computed in float32 and rounded once. The cotangent goes to
-// the elements beside the place by their weights, to the lowest index of those that tie, or to the first
+// gives NaN, a line of nothing too. Half floats are computed in float32 and rounded once. The cotangent goes, by
+// the weights, to the elements that stand beside the place when the line is sorted as Descending, or to the first
 // NaN.
 //
 // Errors (sticky): tensor.ErrDType for integers and bool: cast first; tensor.ErrBounds for a q that is not

@@ -12,7 +12,7 @@ import (
 // Exacts is every case.
 func Exacts() []Exact {
 	return slices.Concat(orderCases(), guardCases(), castCases(), scatterCases(), boundCases(), readingCases(),
-		writingCases(), emptyCases(), randomCases(), slopeCases())
+		writingCases(), emptyCases(), randomCases(), slopeCases(), sortCases(), segmentCases())
 }
 
 // orderCases: ties and NaN in reductions and extremes.

@@ -23,7 +23,7 @@ func segmentRows() []Row {
 			Row{
 				Op: s.op, Why: "an id out of range is dropped", DTypes: s.dts,
 				Build: build(func(in []*Node) *Node { return s.f(in[0], in[1], 4) }),
-				In:    []Input{in(s.fill, 7, 2, 3), indices(startsAbout(4, 1), 7)},
+				In:    []Input{in(s.fill, 7, 2, 3), indices(exactly(2, 0, 3, -1, 1, 0, 3), 7)}, // none is empty: no ∞ for differences
 				More: [][]Input{
 					{in(s.more, 18), indices(startsAbout(4, 1), 18)}, {in(s.fill, 0, 2), indices(startsAbout(4, 1), 0)},
 					{in(s.fill, 3, 0), indices(startsAbout(4, 1), 3)},
@@ -33,7 +33,7 @@ func segmentRows() []Row {
 			Row{
 				Op: s.op, Variant: "ids of rank 2", Why: "the first axes of data", DTypes: s.dts,
 				Build: build(func(in []*Node) *Node { return s.f(in[0], in[1], 3) }),
-				In:    []Input{in(s.fill, 2, 4, 3), indices(startsAbout(3, 1), 2, 4)},
+				In:    []Input{in(s.fill, 2, 4, 3), indices(exactly(2, 0, 3, -1, 1, 0, 2, 1), 2, 4)},
 			})
 	}
 	return append(rows, countRows()...)

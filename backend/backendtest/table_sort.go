@@ -32,7 +32,7 @@ func sortRows() []Row {
 			More: [][]Input{
 				{in(edges, 3, 18, 2)}, {in(ties, 5, 67, 3)}, {in(edges, 1, 300)}, {in(payloads, 2, 40)}, {in(ties, 0, 4, 3)},
 			},
-			Large: []Input{in(ties, 2, 40000, 2)},
+			Large: []Input{in(ties, 2, 40000, 1)},
 		})
 		return &rows[len(rows)-1]
 	}

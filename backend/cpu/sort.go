@@ -18,8 +18,9 @@ type sorter struct {
 	from, to     []int // steps along a line, of the operands and of the results
 	length, size int
 	keys         []func() lineRanker
-	moves        []lineMove // per operand
-	used         []bool     // per result
+	whole        func() wholeLine // where threads may work on one line together
+	moves        []lineMove       // per operand
+	used         []bool           // per result
 	states       states[sortRun]
 	spare        states[sortScratch]
 }
@@ -28,6 +29,8 @@ type sorter struct {
 type sortRun struct {
 	p        *sorter
 	src, dst []*tensor.Storage
+	line     wholeLine
+	scratch  sortScratch // of the line that all threads work on
 }
 
 // sortScratch is what a chunk works with.
@@ -88,8 +91,15 @@ func compileSort(op ops.SortOp, out, in []graph.Operand, used []bool) (graph.Ker
 		}
 	}
 	p.to = append(p.to, out[len(in)].Strides[op.Axis])
+	if op.Keys == 1 && p.size >= longLine {
+		p.whole = newWholeLine(in[0].DType, op.Order)
+	}
 	p.states.make = func() *sortRun {
-		return &sortRun{p: p, src: make([]*tensor.Storage, len(in)), dst: make([]*tensor.Storage, len(out))}
+		r := &sortRun{p: p, src: make([]*tensor.Storage, len(in)), dst: make([]*tensor.Storage, len(out))}
+		if p.whole != nil {
+			r.line = p.whole()
+		}
+		return r
 	}
 	p.spare.make = func() *sortScratch {
 		w := new(sortScratch)
@@ -116,7 +126,11 @@ func (p *sorter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 	for k, v := range out {
 		r.dst[k] = v.Storage()
 	}
-	ex.(*Exec).run(lines, grainOf(16*p.length), r)
+	if x := ex.(*Exec); r.line != nil && lines < x.threads {
+		r.together(x, lines)
+	} else {
+		x.run(lines, grainOf(16*p.length), r)
+	}
 	clear(r.src)
 	clear(r.dst)
 	p.states.put(r)
@@ -128,10 +142,31 @@ func (r *sortRun) chunk(lo, hi int) {
 	w := p.spare.get()
 	w.s.seek(&p.lines, 1, lo)
 	for range hi - lo {
-		r.move(w, r.order(w))
+		perm := r.order(w)
+		r.move(w, perm, 0)
 		w.s.next()
 	}
 	p.spare.put(w)
+}
+
+// together sorts line by line, each on all threads.
+func (r *sortRun) together(x *Exec, lines int) {
+	p, w := r.p, &r.scratch
+	w.s.seek(&p.lines, 1, 0)
+	for range lines {
+		w.perm = grown(w.perm, p.size)
+		r.line.sort(x, w.perm, r.src[0], w.s.at(0), p.from[0], p.length)
+		x.run(p.size, 1<<12, (*sortMoves)(r))
+		w.s.next()
+	}
+}
+
+// sortMoves is the region that moves the elements of the line that all threads work on.
+type sortMoves sortRun
+
+func (m *sortMoves) chunk(lo, hi int) {
+	r := (*sortRun)(m)
+	r.move(&r.scratch, r.scratch.perm[lo:hi], lo)
 }
 
 // order is the permutation of the line that the strips stand at. By several keys, the last one sorts first.
@@ -149,18 +184,18 @@ func (r *sortRun) order(w *sortScratch) []uint32 {
 	return w.perm[:p.size]
 }
 
-// move writes the results of a line that are wanted.
-func (r *sortRun) move(w *sortScratch, perm []uint32) {
+// move writes the results of a line that are wanted, from element i on.
+func (r *sortRun) move(w *sortScratch, perm []uint32, i int) {
 	p, n := r.p, len(r.src)
 	for k, move := range p.moves {
 		if p.used[k] {
-			move(r.dst[k], w.s.at(n+k), p.to[k], r.src[k], w.s.at(k), p.from[k], perm)
+			move(r.dst[k], w.s.at(n+k)+i*p.to[k], p.to[k], r.src[k], w.s.at(k), p.from[k], perm)
 		}
 	}
 	if p.used[n] {
-		dst, at := tensor.Elements[int64](r.dst[n]), w.s.at(2*n)
-		for _, i := range perm {
-			dst[at] = int64(i)
+		dst, at := tensor.Elements[int64](r.dst[n]), w.s.at(2*n)+i*p.to[n]
+		for _, from := range perm {
+			dst[at] = int64(from)
 			at += p.to[n]
 		}
 	}

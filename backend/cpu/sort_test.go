@@ -47,34 +47,41 @@ func sortInto(t *testing.T, x *Exec, op ops.SortOp, kind string, in ...tensor.Vi
 	return out
 }
 
-// compareSorted is the order of two elements as the documentation has it.
-func compareSorted[T tensor.Element](a, b T, order ops.Order) int {
-	c := 0
-	switch x := any(a).(type) {
-	case bool:
-		c = cmp.Compare(tensor.Must(tensor.Scalar(x).Read().Float64s())[0], tensor.Must(tensor.Scalar(b).Read().Float64s())[0])
+// sortKey is what orders an element: integers by themselves, a uint64 shifted to an int64, floats with NaN.
+type sortKey struct {
+	i int64
+	f float64
+}
+
+func sortKeyOf[T tensor.Element](v T) sortKey {
+	switch v := any(v).(type) {
 	case int64:
-		c = cmp.Compare(x, any(b).(int64))
+		return sortKey{i: v}
 	case uint64:
-		c = cmp.Compare(x, any(b).(uint64))
-	default:
-		f, g := tensor.Must(tensor.Scalar(a).Read().Float64s())[0], tensor.Must(tensor.Scalar(b).Read().Float64s())[0]
-		switch nan := func(v float64) int {
-			switch {
-			case v == v:
-				return 0
-			case order >= ops.TotalAscending && math.Signbit(v):
-				return -1
-			}
-			return 1
-		}; {
-		case f != f || g != g:
-			c = cmp.Compare(nan(f), nan(g))
-		case f == 0 && g == 0 && order >= ops.TotalAscending:
-			c = cmp.Compare(math.Copysign(1, f), math.Copysign(1, g))
-		default:
-			c = cmp.Compare(f, g)
+		return sortKey{i: int64(v ^ 1<<63)}
+	}
+	return sortKey{f: tensor.Must(tensor.Scalar(v).Read().Float64s())[0]}
+}
+
+// compareSorted is the order of two elements as the documentation has it.
+func compareSorted(a, b sortKey, order ops.Order) int {
+	total := order == ops.TotalAscending || order == ops.TotalDescending
+	side := func(v float64) int { // of the numbers, on which NaN is
+		switch {
+		case v == v:
+			return 0
+		case total && math.Signbit(v):
+			return -1
 		}
+		return 1
+	}
+	c := cmp.Or(cmp.Compare(a.i, b.i), side(a.f)-side(b.f))
+	switch {
+	case c != 0 || a.f != a.f:
+	case total && a.f == 0 && b.f == 0:
+		c = cmp.Compare(math.Copysign(1, a.f), math.Copysign(1, b.f))
+	default:
+		c = cmp.Compare(a.f, b.f)
 	}
 	if order == ops.Descending || order == ops.TotalDescending {
 		return -c
@@ -90,12 +97,11 @@ func naiveSort[T tensor.Element](values []T, shape []int, axis, size int, order 
 	lines := slices.Clone(shape)
 	lines[axis] = 1
 	for idx := range tensor.Indices(lines) {
-		line := make([]int64, shape[axis])
+		line, keys := make([]int64, shape[axis]), make([]sortKey, shape[axis])
 		for i := range line {
-			line[i] = int64(i)
+			line[i], keys[i] = int64(i), sortKeyOf(values[l.At(idx)+i*l.Strides[axis]])
 		}
-		value := func(i int64) T { return values[l.At(idx)+int(i)*l.Strides[axis]] }
-		slices.SortStableFunc(line, func(i, j int64) int { return compareSorted(value(i), value(j), order) })
+		slices.SortStableFunc(line, func(i, j int64) int { return compareSorted(keys[i], keys[j], order) })
 		for i, v := range line[:size] {
 			at[r.At(idx)+i*r.Strides[axis]] = v
 		}
@@ -197,7 +203,7 @@ func TestSort_several(t *testing.T) {
 				want[i] = int64(i)
 			}
 			slices.SortStableFunc(want, func(i, j int64) int {
-				return cmp.Or(compareSorted(a[i], a[j], order), compareSorted(b[i], b[j], order))
+				return cmp.Or(compareSorted(sortKeyOf(a[i]), sortKeyOf(a[j]), order), compareSorted(sortKeyOf(b[i]), sortKeyOf(b[j]), order))
 			})
 			for _, size := range []int{n, n / 2} {
 				op := ops.SortOp{Keys: 2, Size: size, Order: order}
@@ -266,6 +272,33 @@ func TestSort_selects(t *testing.T) {
 	}
 }
 
+// TestSort_long_lines: threads that sort a line together, in pieces, do what one does.
+func TestSort_long_lines(t *testing.T) {
+	t.Run("uint8", longSorts[uint8])
+	t.Run("float16", longSorts[tensor.F16])
+	t.Run("float32", longSorts[float32])
+	t.Run("float64", longSorts[float64])
+}
+
+func longSorts[T tensor.Element](t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 11))
+	for round, shape := range [][]int{{longLine}, {2, longLine + 77}} {
+		axis := len(shape) - 1
+		values := sortable[T](rng, tensor.Size(shape), round == 0)
+		for k, size := range []int{shape[axis], longLine} {
+			order := orders[2*round+k]
+			want := naiveSort(values, shape, axis, size, order)
+			for i, x := range []*Exec{execs[0], execs[1], execs[2], eight} {
+				in := viewAs(t, layoutKinds[i], shape, values, element[T](99, 0))
+				out := sortInto(t, x, ops.SortOp{Axis: axis, Keys: 1, Size: size, Order: order}, layoutKinds[4-i], in)
+				checkSorted(t, fmt.Sprintf("%v, %d elements, %d threads", shape, size, x.NumThreads()), values, shape, axis, want, out)
+			}
+		}
+	}
+}
+
+var eight = Threads(8)
+
 func TestSort_errors(t *testing.T) {
 	o := func(dt tensor.DType, shape ...int) graph.Operand {
 		return graph.Operand{DType: dt, Layout: tensor.RowMajor(shape)}
@@ -292,7 +325,7 @@ func TestSort_errors(t *testing.T) {
 }
 
 func TestSort_allocates_nothing(t *testing.T) {
-	for _, shape := range [][]int{{300, 200}, {1, 60000}} {
+	for _, shape := range [][]int{{300, 200}, {1, 80000}} {
 		for axis := range 2 {
 			size := (shape[axis] + 1) / 2
 			kept := slices.Clone(shape)
