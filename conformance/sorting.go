@@ -86,19 +86,23 @@ func torchTopK(c *call) []*node {
 	return []*node{v, i}
 }
 
-func torchKthValue(c *call) []*node { return torchNth(c, attr[int](c, "k")) }
-
-// torchMedian is the lower of two middles.
-func torchMedian(c *call) []*node {
-	x := c.x(0)
-	n := x.Shape()[axis(attr[int](c, "dim"), x.Rank())]
-	return torchNth(c, (n+1)/2)
+func torchKthValue(c *call) []*node {
+	v, i := ops.KthValue(c.x(0), attr[int](c, "k"), attr[int](c, "dim"))
+	return kept(c, v, i)
 }
 
-func torchNth(c *call, k int) []*node {
+// torchMedian is the lower of two middles, or the first NaN.
+func torchMedian(c *call) []*node {
 	x := c.x(0)
 	a := axis(attr[int](c, "dim"), x.Rank())
-	v, i := ops.KthValue(x, k, a)
+	_, i := ops.KthValue(x, (x.Shape()[a]+1)/2, a)
+	i = ops.Where(ops.Any(ops.IsNaN(x), a), ops.ArgMax(x, a), i)
+	return kept(c, ops.Squeeze(ops.TakeAlongAxis(x, ops.ExpandDims(i, a), a), a), i)
+}
+
+// kept gives a value and an index their axis back where keepdims is set.
+func kept(c *call, v, i *node) []*node {
+	a := axis(attr[int](c, "dim"), c.x(0).Rank())
 	if c.flag("keepdims", false) {
 		v, i = ops.ExpandDims(v, a), ops.ExpandDims(i, a)
 	}
@@ -137,7 +141,8 @@ func refTopK(c *call) []*node {
 }
 
 var refSegments = map[string]func(data, ids *node, num int) *node{
-	"sum": ops.SegmentSum, "mean": ops.SegmentMean, "max": ops.SegmentMax, "min": ops.SegmentMin, "prod": ops.SegmentProd,
+	"sum": ops.SegmentSum, "mean": ops.SegmentMean, "prod": ops.SegmentProd, "max": ops.SegmentMax,
+	"min": ops.SegmentMin,
 }
 
 func refSegment(c *call) []*node {

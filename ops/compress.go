@@ -6,12 +6,12 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// MaskedSelect is the elements of x at which mask is true, in row-major order, as rank 1; x and mask broadcast.
-// How many there are depends on the mask, whose elements must be known when the graph is built: a constant, or
-// any node of an eager graph. The cotangent goes back to the elements taken.
+// MaskedSelect is the elements of x at which mask is true, in row-major order, as rank 1; x and mask
+// broadcast. How many there are depends on the mask, whose elements must be known when the graph is built: a
+// constant, or any node of an eager graph. The cotangent goes back to the elements taken.
 //
-// Errors (sticky): tensor.ErrDType for a mask that is not bool, tensor.ErrShape where the two do not broadcast,
-// tensor.ErrDataDependent for a mask known only at run time, tensor.ErrUnsupported for nil.
+// Errors (sticky): tensor.ErrDType for a mask that is not bool, tensor.ErrShape where the two do not
+// broadcast, tensor.ErrDataDependent for a mask known only at run time, tensor.ErrUnsupported for nil.
 func MaskedSelect(x, mask *Node) *Node {
 	const name = "ops.MaskedSelect"
 	if bad := graph.Invalid(name, x, mask); bad != nil {
@@ -35,9 +35,9 @@ func MaskedSelect(x, mask *Node) *Node {
 	return Flatten(Index(BroadcastTo(x, shape...), index.Mask(at)))
 }
 
-// Compress is x without the parts along an axis at which keep, of rank 1, is false; what is past the end of keep
-// goes too. The elements of keep must be known when the graph is built: a constant, or any node of an eager
-// graph. The cotangent goes back to the parts taken.
+// Compress is x without the parts along an axis at which keep, of rank 1, is false; what is past the end of
+// keep goes too. The elements of keep must be known when the graph is built: a constant, or any node of an
+// eager graph. The cotangent goes back to the parts taken.
 //
 // Errors (sticky): tensor.ErrDType for a keep that is not bool, tensor.ErrRank where it is not of rank 1,
 // tensor.ErrShape where it is longer than the axis, tensor.ErrAxis, tensor.ErrDataDependent for a keep known

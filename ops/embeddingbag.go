@@ -18,13 +18,13 @@ const (
 	bagCount
 )
 
-// EmbeddingBag is one row for each line of ids along its last axis: the sum, the mean or the maximum of the table
-// rows that the line names,
+// EmbeddingBag is one row for each line of ids along its last axis: the sum, the mean or the maximum of the
+// table rows that the line names,
 //
 //	out[b…, r…] = fold over j of table[ids[b…, j], r…]
 //
-// The padding ids take no part: they are not counted, and their rows get no gradient. A negative id or padding
-// counts from the end.
+// The padding ids take no part: they are not counted, and their rows get no gradient. A negative id or
+// padding counts from the end.
 //
 // Errors (sticky): those of Embedding; tensor.ErrRank for ids of rank 0, tensor.ErrUnsupported for an unknown
 // mode and for complex with BagMax, tensor.ErrDType for a table that is not float or complex.
@@ -34,7 +34,8 @@ func EmbeddingBag(table, ids *Node, mode BagMode, padding ...int) *Node {
 		return bad
 	}
 	if ids.Rank() == 0 {
-		return graph.Fail(name, tensor.Errorf("", tensor.ErrRank, "ids have rank 0, want bags along the last axis"), table)
+		return graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
+			"ids have rank 0, want bags along the last axis"), table)
 	}
 	lead := ids.Shape()[:ids.Rank()-1]
 	bags := tensor.Size(lead)
@@ -46,12 +47,12 @@ func EmbeddingBag(table, ids *Node, mode BagMode, padding ...int) *Node {
 	return Reshape(out, slices.Concat(lead, table.Shape()[1:])...)
 }
 
-// EmbeddingBagOffsets is EmbeddingBag for bags of different sizes: ids of rank 1 holds them one after the other,
-// and bag b begins at offsets[b] and ends where the next one does, the last at the end. offsets ascends; ids
-// before the first offset are in no bag.
+// EmbeddingBagOffsets is EmbeddingBag for bags of different sizes: ids of rank 1 holds them one after the
+// other, and bag b begins at offsets[b] and ends where the next one does, the last at the end. offsets
+// ascends; ids before the first offset are in no bag.
 //
-// Errors (sticky): those of EmbeddingBag; tensor.ErrRank where ids or offsets is not of rank 1, tensor.ErrDType
-// for offsets that are no integers.
+// Errors (sticky): those of EmbeddingBag; tensor.ErrRank where ids or offsets is not of rank 1,
+// tensor.ErrDType for offsets that are no integers.
 func EmbeddingBagOffsets(table, ids, offsets *Node, mode BagMode, padding ...int) *Node {
 	const name = "ops.EmbeddingBagOffsets"
 	if bad := checkBag(name, mode, table, ids, offsets); bad != nil {
@@ -59,8 +60,8 @@ func EmbeddingBagOffsets(table, ids, offsets *Node, mode BagMode, padding ...int
 	}
 	switch {
 	case ids.Rank() != 1 || offsets.Rank() != 1:
-		return graph.Fail(name, tensor.Errorf("", tensor.ErrRank, "ids of shape %v and offsets of shape %v, want rank 1",
-			ids.Shape(), offsets.Shape()), table)
+		return graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
+			"ids of shape %v and offsets of shape %v, want rank 1", ids.Shape(), offsets.Shape()), table)
 	case !offsets.DType().IsInteger():
 		return graph.Fail(name, tensor.Errorf("", tensor.ErrDType, "offsets have dtype %s, want an integer",
 			offsets.DType()), table)

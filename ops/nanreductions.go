@@ -7,9 +7,9 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// The reductions that leave NaN out are those of the other elements, with their rules for axes, dtypes, gradients and
-// errors: in place of a NaN stands what changes nothing. A NaN gets no gradient. Of integers and bool they are
-// the plain reductions.
+// The reductions that leave NaN out are those of the other elements, with their rules for axes, dtypes,
+// gradients and errors: in place of a NaN stands what changes nothing. A NaN gets no gradient. Of integers
+// and bool they are the plain reductions.
 
 // withoutNaN is x with v, an element of its dtype, in place of NaN.
 func withoutNaN(x *Node, v any) *Node {
@@ -67,8 +67,8 @@ func nanExtreme(name string, extreme Reduction, c Combine, x *Node, axes []int) 
 	return Where(All(IsNaN(x), axes...), math.NaN(), y)
 }
 
-// NanArgMax is the index of the greatest element along an axis that is not NaN, the lowest of those that tie, as
-// int64; 0 of a line of nothing but NaN.
+// NanArgMax is the index of the greatest element along an axis that is not NaN, the lowest of those that
+// tie, as int64; 0 of a line of nothing but NaN.
 //
 // Errors (sticky): those of ArgMax.
 func NanArgMax(x *Node, axis int) *Node { return nanArg("ops.NanArgMax", ArgMax, CombineMax, x, axis) }

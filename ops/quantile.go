@@ -8,8 +8,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// QuantileMethod says which place of a sorted line of n elements, counted from 0, the quantile q stands for. A
-// place between two elements is interpolated linearly.
+// QuantileMethod says which place of a sorted line of n elements, counted from 0, the quantile q stands for.
+// A place between two elements is interpolated linearly.
 type QuantileMethod uint8
 
 // The methods, those of NumPy. The last five are numbers 4 to 6, 8 and 9 of Hyndman and Fan (1996), whose
@@ -57,18 +57,18 @@ func (m QuantileMethod) place(q float64, n int) float64 {
 	return at
 }
 
-// Median is the middle element of the sorted line, or the mean of the two middle ones: QuantileLinear at 1/2. No
-// axes means all; the axes are dropped. See Quantile for NaN, for nothing, for the gradient and for the
-// errors.
+// Median is the middle element of the sorted line, or the mean of the two middle ones: QuantileLinear at
+// 1/2. No axes means all; the axes are dropped. See Quantile for NaN, for nothing, for the gradient and for
+// the errors.
 func Median(x *Node, axes ...int) *Node {
 	return quantiles("ops.Median", x, []float64{0.5}, QuantileLinear, axes)[0]
 }
 
 // Quantile is the value below which the part q of each line lies, of floats: the elements beside the place
-// that method names, weighed by their distance from it. No axes means all; the axes are dropped. A line with NaN
-// gives NaN, a line of nothing too. Half floats are computed in float32 and rounded once. The cotangent goes, by
-// the weights, to the elements that stand beside the place when the line is sorted as Descending, or to the first
-// NaN.
+// that method names, weighed by their distance from it. No axes means all; the axes are dropped. A line with
+// NaN gives NaN, a line of nothing too. Half floats are computed in float32 and rounded once. The cotangent
+// goes, by the weights, to the elements that stand beside the place when the line is sorted as Descending,
+// or to the first NaN.
 //
 // Errors (sticky): tensor.ErrDType for integers and bool: cast first; tensor.ErrBounds for a q that is not
 // from 0 to 1, tensor.ErrAxis, tensor.ErrUnsupported for complex, for an unknown method and for nil.

@@ -5,12 +5,13 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// RepeatCounts is x with element i along an axis repeated counts[i] times, counts being of any integer dtype and
-// the axis' extent; a negative count is 0. total is the extent of the result: elements beyond it are cut off, and
-// where there are fewer, zeros follow. The cotangent is summed over the repetitions. Repeat repeats all alike.
+// RepeatCounts is x with element i along an axis repeated counts[i] times, counts being of any integer dtype
+// and the axis' extent; a negative count is 0. total is the extent of the result: elements beyond it are cut
+// off, and where there are fewer, zeros follow. The cotangent is summed over the repetitions. Repeat repeats
+// all alike.
 //
-// Errors (sticky): tensor.ErrAxis, tensor.ErrDType for counts that are no integers, tensor.ErrShape for counts
-// of another shape and for a negative total, tensor.ErrUnsupported for nil.
+// Errors (sticky): tensor.ErrAxis, tensor.ErrDType for counts that are no integers, tensor.ErrShape for
+// counts of another shape and for a negative total, tensor.ErrUnsupported for nil.
 func RepeatCounts(x, counts *Node, axis, total int) *Node {
 	const name = "ops.RepeatCounts"
 	if bad := graph.Invalid(name, x, counts); bad != nil {

@@ -11,8 +11,8 @@ import (
 //
 //	out[b…, j] = the number of elements of a[b…, :] that are less than v[b…, j]; with Right, less or equal
 //
-// in the order of Ascending. Operands a and v have the same leading axes; the result is int64 of v's shape. Of a
-// line that does not ascend it is what a binary search comes to.
+// in the order of Ascending. Operands a and v have the same leading axes; the result is int64 of v's shape.
+// Of a line that does not ascend it is what a binary search comes to.
 type SearchSortedOp struct{ Right bool }
 
 // Name is ops.SearchSorted.
@@ -54,9 +54,9 @@ func (o SearchSortedOp) Batch(_ *Call, in []*Node, batched []bool, size int) []*
 
 // SearchSorted is where each v would be inserted into a, which ascends along its last axis, so that it still
 // does: the number of elements of a that are less than v or, with right, less or equal. NaN is greater than
-// every number, and −0 equals +0. A line of rank 1 takes a v of any shape; one of higher rank a v of the same
-// rank and extents but for the last, each line of v searching its own line of a. v is a node or a Go scalar. The
-// positions are int64, and have no gradient.
+// every number, and −0 equals +0. A line of rank 1 takes a v of any shape; one of higher rank a v of the
+// same rank and extents but for the last, each line of v searching its own line of a. v is a node or a Go
+// scalar. The positions are int64, and have no gradient.
 //
 // Errors (sticky): tensor.ErrRank for an a of rank 0, tensor.ErrShape where the axes before the last differ,
 // tensor.ErrDType for two dtypes, tensor.ErrUnsupported for complex and for nil.

@@ -12,19 +12,19 @@ import (
 //
 //	out[s, r…] = the fold of data[i…, r…] over all i… with ids[i…] = s, for s from 0 to num − 1
 //
-// ids, of any integer dtype and in any order, has the shape of data's first axes. An id that is negative or not
-// below num is dropped, whatever the dtype; a segment without elements is the identity of the fold. Elements are
-// folded in row-major order. Each is a scatter, and has its gradients. Errors (sticky) of every one:
-// tensor.ErrDType for ids that are no integers, tensor.ErrShape where their shape is not that of data's first
-// axes and for a negative num, tensor.ErrUnsupported for nil.
+// ids, of any integer dtype and in any order, has the shape of data's first axes. An id that is negative or
+// not below num is dropped, whatever the dtype; a segment without elements is the identity of the fold.
+// Elements are folded in row-major order. Each is a scatter, and has its gradients. Errors (sticky) of every
+// one: tensor.ErrDType for ids that are no integers, tensor.ErrShape where their shape is not that of data's
+// first axes and for a negative num, tensor.ErrUnsupported for nil.
 
 // SegmentSum is the sum of each segment, 0 of nothing; for bool it is or. Half floats are summed in float32.
 func SegmentSum(data, ids *Node, num int) *Node {
 	return segment("ops.SegmentSum", CombineAdd, data, ids, num)
 }
 
-// SegmentProd is the product of each segment, 1 of nothing; for bool it is and. The derivative by an element is
-// the product of all the others, right with any number of zeros.
+// SegmentProd is the product of each segment, 1 of nothing; for bool it is and. The derivative by an element
+// is the product of all the others, right with any number of zeros.
 func SegmentProd(data, ids *Node, num int) *Node {
 	return segment("ops.SegmentProd", CombineMul, data, ids, num)
 }
@@ -98,8 +98,8 @@ func checkSegments(c Combine, data, ids tensor.Spec, num int) error {
 	case !ids.DType.IsInteger():
 		return tensor.Errorf("", tensor.ErrDType, "ids have dtype %s, want an integer", ids.DType)
 	case ids.Rank() > data.Rank() || !slices.Equal(ids.Shape, data.Shape[:ids.Rank()]):
-		return tensor.Errorf("", tensor.ErrShape, "ids have shape %v, which is not that of the first axes of data, %v",
-			ids.Shape, data.Shape)
+		return tensor.Errorf("", tensor.ErrShape,
+			"ids have shape %v, which is not that of the first axes of data, %v", ids.Shape, data.Shape)
 	case num < 0:
 		return tensor.Errorf("", tensor.ErrShape, "%d segments, want 0 or more", num)
 	case c == CombineMax || c == CombineMin:
@@ -135,8 +135,9 @@ func (c Combine) identity(dt tensor.DType) any {
 	return int64(math.MinInt64) >> (64 - bits)
 }
 
-// Bincount is how often each of 0 to length − 1 is among ids, of any integer dtype and shape, as int64; an id
-// that is negative or not below length is dropped. It has no gradient. SegmentSum adds weights in place of ones.
+// Bincount is how often each of 0 to length − 1 is among ids, of any integer dtype and shape, as int64; an
+// id that is negative or not below length is dropped. It has no gradient. SegmentSum adds weights in place
+// of ones.
 //
 // Errors (sticky): tensor.ErrDType for ids that are no integers, tensor.ErrShape for a negative length,
 // tensor.ErrUnsupported for nil.

@@ -7,7 +7,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// Order is that of a sort. Ascending and Descending put NaN above +∞ and let −0 and +0 tie, and so do all NaNs.
+// Order is that of a sort. Ascending and Descending put NaN above +∞ and let −0 and +0 tie, and so do all
+// NaNs.
 type Order uint8
 
 // The orders. Elements that tie keep theirs, the lowest index first, in each of them.
@@ -66,8 +67,8 @@ func (o SortOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 		return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is outside of rank %d", o.Axis, in[0].Rank())
 	}
 	if n := in[0].Shape[o.Axis]; o.Size < 0 || o.Size > n {
-		return nil, tensor.Errorf("", tensor.ErrShape, "%d elements are asked of axis %d of shape %v, which has %d",
-			o.Size, o.Axis, in[0].Shape, n)
+		return nil, tensor.Errorf("", tensor.ErrShape,
+			"%d elements are asked of axis %d of shape %v, which has %d", o.Size, o.Axis, in[0].Shape, n)
 	}
 	shape := slices.Clone(in[0].Shape)
 	shape[o.Axis] = o.Size

@@ -9,9 +9,9 @@ import (
 
 // The sorts order the elements of every line along an axis; a negative axis counts from the end. They are
 // stable, NaN is greater than every number, and −0 and +0 tie, unless the order is a total one. Bools and
-// integers are sorted too. Each cotangent goes to the element that was moved there. Errors (sticky) of every one:
-// tensor.ErrAxis for an axis outside of x, tensor.ErrUnsupported for complex, for an unknown order and for
-// nil.
+// integers are sorted too. Each cotangent goes to the element that was moved there. Errors (sticky) of every
+// one: tensor.ErrAxis for an axis outside of x, tensor.ErrUnsupported for complex, for an unknown order and
+// for nil.
 
 // Sort is x with every line along an axis in order.
 func Sort(x *Node, axis int, order Order) *Node {
@@ -31,9 +31,9 @@ func SortWithIndex(x *Node, axis int, order Order) (values, indices *Node) {
 	return sortLines("ops.SortWithIndex", x, axis, order)
 }
 
-// TopK is the first k elements of each line of Sort and of ArgSort, at the cost of a selection: with Descending
-// the k greatest (NaN greatest of all), with Ascending the k least, sorted. Of elements that tie those with
-// the lowest indices are taken.
+// TopK is the first k elements of each line of Sort and of ArgSort, at the cost of a selection: with
+// Descending the k greatest (NaN greatest of all), with Ascending the k least, sorted. Of elements that tie
+// those with the lowest indices are taken.
 //
 // Errors (sticky): also tensor.ErrShape for a k that is negative or more than the line has.
 func TopK(x *Node, k, axis int, order Order) (values, indices *Node) {
@@ -104,8 +104,8 @@ func sortFirst(x *Node, axis, size int, order Order) (values, indices *Node) {
 }
 
 // SortBy sorts the lines of several nodes of one shape together: by the first keys of them, the first of all
-// deciding where it differs, the next where it does not, and so on; the others are carried along and may be of
-// any dtype. It returns the sorted nodes, in the order given. Each cotangent goes to the element that was
+// deciding where it differs, the next where it does not, and so on; the others are carried along and may be
+// of any dtype. It returns the sorted nodes, in the order given. Each cotangent goes to the element that was
 // moved there, of the keys too.
 //
 // Errors (sticky): also tensor.ErrShape for shapes that differ and where keys is less than 1 or more than

@@ -8,13 +8,13 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// Unique is the different elements of x, ascending, as rank 1. NaN is greater than every number; all NaNs are one
-// element, and so are −0 and +0: the one that x has first. How many there are depends on the elements, so
-// these must be known when the graph is built: a constant, or any node of an eager graph. The cotangent goes to
-// the first occurrence of each.
+// Unique is the different elements of x, ascending, as rank 1. NaN is greater than every number; all NaNs
+// are one element, and so are −0 and +0: the one that x has first. How many there are depends on the
+// elements, so these must be known when the graph is built: a constant, or any node of an eager graph. The
+// cotangent goes to the first occurrence of each.
 //
-// Errors (sticky): tensor.ErrUnsupported for complex and for nil, tensor.ErrDataDependent for elements known only
-// at run time; UniqueSized takes them.
+// Errors (sticky): tensor.ErrUnsupported for complex and for nil, tensor.ErrDataDependent for elements known
+// only at run time; UniqueSized takes them.
 func Unique(x *Node) *Node {
 	values, _, _, _ := unique("ops.Unique", x, flattened)
 	return values
@@ -29,8 +29,8 @@ func UniqueWithIndex(x *Node) (values, index, inverse, counts *Node) {
 	return unique("ops.UniqueWithIndex", x, flattened)
 }
 
-// UniqueRows is UniqueWithIndex of the sub-arrays along an axis, in lexicographic order: index, inverse and counts
-// have rank 1, values has the rank of x. A sub-array of m elements makes a sort of m keys.
+// UniqueRows is UniqueWithIndex of the sub-arrays along an axis, in lexicographic order: index, inverse and
+// counts have rank 1, values has the rank of x. A sub-array of m elements makes a sort of m keys.
 //
 // Errors (sticky): those of Unique, tensor.ErrAxis for an axis outside of x.
 func UniqueRows(x *Node, axis int) (values, index, inverse, counts *Node) {
@@ -42,12 +42,12 @@ func UniqueRows(x *Node, axis int) (values, index, inverse, counts *Node) {
 	return unique(name, x, axis)
 }
 
-// UniqueSized is UniqueWithIndex with a number of elements that is known beforehand: the first size of them, and
-// where there are fewer fill, a node of rank 0 or a Go scalar, with the index x.Size(), which is none, and the
-// count 0. An element of x whose equal was cut off has an inverse of size or more.
+// UniqueSized is UniqueWithIndex with a number of elements that is known beforehand: the first size of them,
+// and where there are fewer fill, a node of rank 0 or a Go scalar, with the index x.Size(), which is none,
+// and the count 0. An element of x whose equal was cut off has an inverse of size or more.
 //
-// Errors (sticky): tensor.ErrUnsupported for complex and for nil, tensor.ErrShape for a negative size or a fill
-// that is no scalar, tensor.ErrDType for a fill of another dtype.
+// Errors (sticky): tensor.ErrUnsupported for complex and for nil, tensor.ErrShape for a negative size or a
+// fill that is no scalar, tensor.ErrDType for a fill of another dtype.
 func UniqueSized(x *Node, size int, fill any) (values, index, inverse, counts *Node) {
 	const name = "ops.UniqueSized"
 	if bad := checked(name, x, acceptOrdered); bad != nil {
@@ -55,7 +55,8 @@ func UniqueSized(x *Node, size int, fill any) (values, index, inverse, counts *N
 	}
 	v := valueLike(name, x, fill)
 	if v.Valid() && v.Rank() != 0 {
-		v = graph.Fail(name, tensor.Errorf("", tensor.ErrShape, "the fill has shape %v, want rank 0", v.Shape()), x)
+		v = graph.Fail(name, tensor.Errorf("", tensor.ErrShape,
+			"the fill has shape %v, want rank 0", v.Shape()), x)
 	}
 	if v.Valid() && size < 0 {
 		v = graph.Fail(name, tensor.Errorf("", tensor.ErrShape, "size %d is negative", size), x)
@@ -118,8 +119,8 @@ func runsOf(x *Node, axis int) runs {
 	return runs{sorted[len(keys)], first}
 }
 
-// tables are the first size runs: where the first row of each stood, and how many it has; and the number of the
-// run of every row.
+// tables are the first size runs: where the first row of each stood, and how many it has; and the number of
+// the run of every row.
 func (r runs) tables(size int) (index, inverse, counts *Node) {
 	n := r.first.Size()
 	before := sumBefore(Cast(r.first, tensor.Int64))
@@ -128,7 +129,8 @@ func (r runs) tables(size int) (index, inverse, counts *Node) {
 	begin, end := SliceAxis(starts, 0, 0, size), SliceAxis(starts, 0, 1, size)
 	number := Sub(Add(before, Cast(r.first, tensor.Int64)), 1)
 	zeros := ZerosLike(r.from)
-	return Take(r.from, begin, 0, Filled(n)), linePlaces(zeros, r.from, 0).scatter(CombineSet, zeros, number), Sub(end, begin)
+	inverse = linePlaces(zeros, r.from, 0).scatter(CombineSet, zeros, number)
+	return Take(r.from, begin, 0, Filled(n)), inverse, Sub(end, begin)
 }
 
 // count is the number of runs: read from an eager graph, counted for a constant of another.
@@ -144,8 +146,8 @@ func (r runs) count(x *Node, axis int) (int, error) {
 	}
 	v, err := x.Value()
 	if err != nil {
-		return 0, tensor.Errorf("", tensor.ErrDataDependent,
-			"the elements of %s are known only at run time, so the result has no fixed shape; use UniqueSized", x.Spec())
+		return 0, tensor.Errorf("", tensor.ErrDataDependent, "the elements of %s are known only at run time, "+
+			"so the result has no fixed shape; use UniqueSized", x.Spec())
 	}
 	return countDistinct(v.Read(), axis)
 }
@@ -177,22 +179,20 @@ func countDistinct(r tensor.Read, axis int) (int, error) {
 	return len(seen), nil
 }
 
-// appendUnique appends an element such that those that tie look alike: zeros without a sign, NaNs of one form.
+// appendUnique appends an element such that those that tie look alike: zeros without a sign, NaNs of one
+// form.
 func appendUnique(row []byte, dt tensor.DType, e []byte) []byte {
-	var word [8]byte
-	copy(word[:], e)
-	if !dt.IsFloat() {
-		return append(row, word[:]...)
-	}
 	var f float64
 	switch dt {
+	default:
+		return append(row, e...)
 	case tensor.Float16:
 		f = float64(tensor.F16(byteorder.NativeEndian.Uint16(e)).Float32())
 	case tensor.BFloat16:
 		f = float64(tensor.BF16(byteorder.NativeEndian.Uint16(e)).Float32())
 	case tensor.Float32:
 		f = float64(math.Float32frombits(byteorder.NativeEndian.Uint32(e)))
-	default:
+	case tensor.Float64:
 		f = math.Float64frombits(byteorder.NativeEndian.Uint64(e))
 	}
 	if f != f {

@@ -28,8 +28,8 @@ func insertion[K uint32 | uint64](x []ranked[K]) {
 	}
 }
 
-// sort is least-digit-first counting: one reading pass to count all digits, then for each digit that is not the
-// same in all keys a pass that moves. spare is as long as x; the result is in one of the two.
+// sort is least-digit-first counting: one reading pass to count all digits, then for each digit that is not
+// the same in all keys a pass that moves. spare is as long as x; the result is in one of the two.
 //
 // It is bound by the memory that the passes read and write, 4 times 16 bytes a key of 32 bits, of which the
 // writes go to 256 places at once: some 2 ns a key and pass.

@@ -8,8 +8,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// searcher finds places in ascending lines by halving. It is bound by the latency of a chain of log₂ n reads per
-// value.
+// searcher finds places in ascending lines by halving. It is bound by the latency of a chain of log₂ n reads
+// per value.
 type searcher[E word] struct {
 	operands fixed
 	order    keyOrder[E]

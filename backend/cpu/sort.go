@@ -10,8 +10,8 @@ import (
 )
 
 // sorter sorts lines: it finds the permutation of a line from its keys, and then moves the elements of every
-// operand, of any dtype, that is wanted. Finding it is bound by the memory of the keys (see ranker.sort), moving by
-// the latency of reading a line in another order, which a line in the cache hides.
+// operand, of any dtype, that is wanted. Finding it is bound by the memory of the keys (see ranker.sort),
+// moving by the latency of reading a line in another order, which a line in the cache hides.
 type sorter struct {
 	operands     fixed
 	lines        nest  // operands, then results, then the permutation
@@ -74,7 +74,8 @@ func compileSort(op ops.SortOp, out, in []graph.Operand, used []bool) (graph.Ker
 		length:   in[0].Shape[op.Axis], size: op.Size, used: slices.Clone(used),
 	}
 	if p.length > math.MaxUint32 {
-		return nil, tensor.Errorf("", tensor.ErrOverflow, "axis %d of shape %v is too long to sort", op.Axis, in[0].Shape)
+		return nil, tensor.Errorf("", tensor.ErrOverflow,
+			"axis %d of shape %v is too long to sort", op.Axis, in[0].Shape)
 	}
 	var kept []tensor.Layout
 	for _, o := range slices.Concat(in, out) {
@@ -91,7 +92,7 @@ func compileSort(op ops.SortOp, out, in []graph.Operand, used []bool) (graph.Ker
 		}
 	}
 	p.to = append(p.to, out[len(in)].Strides[op.Axis])
-	if op.Keys == 1 && p.size >= longLine {
+	if op.Keys == 1 && p.size >= max(longLine, p.length/8) { // of few, selecting is the smaller part
 		p.whole = newWholeLine(in[0].DType, op.Order)
 	}
 	p.states.make = func() *sortRun {
@@ -218,7 +219,8 @@ func newLineMove(size int) lineMove {
 	return permuteLine[complex128]
 }
 
-func permuteLine[E tensor.Element](dst *tensor.Storage, to, toStep int, src *tensor.Storage, from, fromStep int, perm []uint32) {
+func permuteLine[E tensor.Element](dst *tensor.Storage, to, toStep int, src *tensor.Storage, from, fromStep int,
+	perm []uint32) {
 	y, x := tensor.Elements[E](dst), tensor.Elements[E](src)
 	for _, i := range perm {
 		y[to] = x[from+int(i)*fromStep]

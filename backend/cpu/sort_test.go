@@ -126,7 +126,8 @@ func TestSort_sweep(t *testing.T) {
 	t.Run("float64", sweepSort[float64])
 }
 
-// sortable are values with ties and special ones, or all bits of a dtype at random but for NaNs with payloads.
+// sortable are values with ties and special ones, or all bits of a dtype at random but for NaNs with
+// payloads.
 func sortable[T tensor.Element](rng *rand.Rand, n int, wild bool) []T {
 	out := randomValues[T](rng, n, true)
 	if !wild || tensor.DTypeFor[T]() == tensor.Bool {

@@ -13,11 +13,12 @@ type word interface {
 // keyOrder turns the bits of an element into a key: unsigned integers that ascend as the elements do in the
 // order asked for, and that are equal where elements tie.
 type keyOrder[E word] struct {
-	sign  E    // the sign bit of signed dtypes, else 0
-	inf   E    // the bits of +∞
-	float bool // floats with one NaN above all and one zero
-	total bool // floats in totalOrder
-	flip  E    // all ones where the order descends
+	sign   E    // the sign bit of signed dtypes, else 0
+	flip   E    // all ones where the order descends
+	floats bool // whose bits are a sign and a magnitude
+	total  bool // in totalOrder; else one NaN is above all, and there is one zero
+	inf    E    // the bits of +∞
+	shift  uint // of the sign bit
 }
 
 // newKeyOrder is the order of a dtype that is not complex.
@@ -26,10 +27,9 @@ func newKeyOrder[E word](dt tensor.DType, order ops.Order) keyOrder[E] {
 	if dt.IsFloat() || dt.IsInteger() && !dt.IsUnsigned() {
 		k.sign = 1 << (8*dt.Size() - 1)
 	}
-	if dt.IsFloat() {
+	if k.floats = dt.IsFloat(); k.floats {
 		k.total = order == ops.TotalAscending || order == ops.TotalDescending
-		k.float = !k.total
-		k.inf = E(infinityBits(dt))
+		k.inf, k.shift = E(infinityBits(dt)), uint(8*dt.Size()-1)
 	}
 	if order == ops.Descending || order == ops.TotalDescending {
 		k.flip = ^E(0)
@@ -49,23 +49,17 @@ func infinityBits(dt tensor.DType) uint64 {
 	return 0x7ff0000000000000
 }
 
-// key: a negative float is all its bits inverted, another has its sign bit set; −0 becomes +0 and a NaN the
-// greatest there is. Which of the three kinds an order is, is the same for a whole run, and foreseen.
+// key inverts all bits of a negative float and the sign bit of another; −0 becomes +0 and a NaN the greatest
+// key there is. The one branch that depends on the element is for these two, so it is foreseen.
 func (k *keyOrder[E]) key(v E) E {
-	switch {
-	case k.float:
-		switch m := v &^ k.sign; {
-		case m > k.inf:
-			v = ^E(0)
-		case v&k.sign == 0 || m == 0:
-			v = m | k.sign
-		default:
-			v = ^v
-		}
-	case k.total && v&k.sign != 0:
-		v = ^v
-	default:
-		v ^= k.sign
+	if !k.floats {
+		return v ^ k.sign ^ k.flip
 	}
-	return v ^ k.flip
+	if m := v &^ k.sign; !k.total && m-1 >= k.inf { // zero, which wraps, or NaN
+		if m == 0 {
+			return k.sign ^ k.flip
+		}
+		return ^k.flip
+	}
+	return v ^ (-(v >> k.shift) | k.sign) ^ k.flip
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// A long line that is alone is sorted by all threads together: in pieces, one for each thread, which are then
-// merged two by two, every thread taking a part of each merge. A stable order is one, so the result is that of a
-// single thread.
+// A long line that is alone is sorted by all threads together: in pieces, one for each thread, which are
+// then merged two by two, every thread taking a part of each merge. A stable order is one, so the result is
+// that of a single thread.
 
 // wholeLine sorts one line on all threads.
 type wholeLine interface {
@@ -105,8 +105,8 @@ func (r *pieceMerges[E, K]) chunk(lo, hi int) {
 	}
 }
 
-// mergePart writes the elements from skip on of the merge of a and b, those of a first where keys are equal. How
-// many of the skipped are a's is found by halving.
+// mergePart writes the elements from skip on of the merge of a and b, those of a first where keys are equal.
+// How many of the skipped are a's is found by halving.
 func mergePart[K uint32 | uint64](out, a, b []ranked[K], skip int) {
 	i, most := max(0, skip-len(b)), min(skip, len(a))
 	for i < most {
