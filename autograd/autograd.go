@@ -36,7 +36,7 @@ func Grad(loss *Node, wrt ...*Node) []*Node {
 	if !loss.DType().IsFloat() {
 		return all(g.Fail("autograd.Grad", tensor.Errorf("", tensor.ErrDType, "the loss is %s, want a real floating-point number", loss.DType())), len(wrt))
 	}
-	return VJP([]*Node{loss}, []*Node{g.Literal(loss.DType(), 1)}, wrt)
+	return vjp("autograd.Grad", []*Node{loss}, []*Node{g.Literal(loss.DType(), 1)}, wrt)
 }
 
 // VJP is reverse mode: x̄ = Jᵀ·ȳ for the Jacobian J of outs with respect to wrt. ct holds the cotangent ȳ of
@@ -44,8 +44,11 @@ func Grad(loss *Node, wrt ...*Node) []*Node {
 //
 // Errors (sticky): tensor.ErrShape, tensor.ErrDType for a cotangent that is not of its output's spec,
 // tensor.ErrDType for a wrt of a dtype that carries no gradient.
-func VJP(outs, ct, wrt []*Node) []*Node {
-	if bad := check("autograd.VJP", outs, ct, wrt, outs); bad != nil {
+func VJP(outs, ct, wrt []*Node) []*Node { return vjp("autograd.VJP", outs, ct, wrt) }
+
+// vjp is VJP for a builder: op is what an error names.
+func vjp(op string, outs, ct, wrt []*Node) []*Node {
+	if bad := check(op, outs, ct, wrt, outs); bad != nil {
 		return all(bad, len(wrt))
 	}
 	order := graph.Topo(outs)

@@ -3,6 +3,7 @@ package autograd_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -301,5 +302,14 @@ func TestErrors(t *testing.T) {
 				t.Errorf("the error names the user's line: %v", r[0].Err())
 			}
 		})
+	}
+}
+
+// TestGradErrorName: a mistake is told in the name of the builder that was called.
+func TestGradErrorName(t *testing.T) {
+	g, x := eager(1, 2)
+	autograd.Grad(ops.Sum(x), g.Literal(tensor.Int32, 1))
+	if want := "autograd.Grad: node 0 is int32[], which carries no gradient"; !strings.HasSuffix(fmt.Sprint(g.Err()), want) {
+		t.Errorf("%v, want %s", g.Err(), want)
 	}
 }

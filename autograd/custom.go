@@ -1,6 +1,7 @@
 package autograd
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -18,10 +19,10 @@ func CustomVJP(f Func, back Backward) Func {
 	id := funcs.Add(1)
 	return func(in []*Node) []*Node {
 		if bad := graph.Invalid("autograd.CustomVJP", in...); bad != nil {
-			return all(bad, len(f(in)))
+			return failed(f, bad, in)
 		}
-		out := f(in)
-		return graph.ApplyN(len(out), CustomVJPOp{ID: id, Results: len(out), back: back}, append(out, in...)...)
+		out := f(slices.Clone(in)) // f may write to what it is given
+		return graph.ApplyN(len(out), CustomVJPOp{ID: id, Results: len(out), back: back}, slices.Concat(out, in)...)
 	}
 }
 
@@ -50,7 +51,7 @@ func (CustomVJPOp) Alias(r int) int { return r }
 // VJP asks the user's rule.
 func (o CustomVJPOp) VJP(c *graph.Call, ct []*Node, need []bool) []*Node {
 	x := c.In[o.Results:]
-	grads := o.back(x, c.Out, zeroFill(append([]*Node{}, ct...), c.Out))
+	grads := o.back(slices.Clone(x), slices.Clone(c.Out), zeroFill(slices.Clone(ct), c.Out))
 	if len(grads) != len(x) {
 		err := tensor.Errorf("", tensor.ErrShape, "the reverse rule gives %d cotangents for %d inputs", len(grads), len(x))
 		return all(c.Graph().Fail(c.Op.Name(), err), len(c.In))
@@ -94,9 +95,10 @@ func broadcastBatch(in []*Node, batched []bool, size int) []*Node {
 // batchedBackward maps a reverse rule over the batch; cotangents it leaves nil stay nil.
 func batchedBackward(back Backward, x, y, ct []*Node) []*Node {
 	var given []int
+	count := 0
 	f := func(in []*Node) []*Node {
 		grads := back(in[:len(x)], in[len(x):len(x)+len(y)], in[len(x)+len(y):])
-		given = given[:0]
+		given, count = given[:0], len(grads)
 		var r []*Node
 		for i, g := range grads {
 			if g != nil {
@@ -107,7 +109,7 @@ func batchedBackward(back Backward, x, y, ct []*Node) []*Node {
 	}
 	in := append(append(append([]*Node{}, x...), y...), ct...)
 	mapped := Vmap(f, in, make([]int, len(in)))
-	grads := make([]*Node, len(x))
+	grads := make([]*Node, count)
 	for k, i := range given {
 		grads[i] = mapped[k]
 	}
@@ -115,19 +117,97 @@ func batchedBackward(back Backward, x, y, ct []*Node) []*Node {
 }
 
 // Checkpoint is f, whose inner values the reverse pass computes again instead of keeping: memory for time.
-// Values and derivatives are those of f.
+// Values and derivatives are those of f, also those with respect to what it uses beside its arguments: the
+// variables of a layer, say. f is called once; what it built is built again, so random keys stay the same.
 func Checkpoint(f Func) Func {
 	id := funcs.Add(1)
 	return func(in []*Node) []*Node {
 		if bad := graph.Invalid("autograd.Checkpoint", in...); bad != nil {
-			return all(bad, len(f(in)))
+			return failed(f, bad, in)
 		}
-		out := f(in)
-		return graph.ApplyN(len(out), CheckpointOp{ID: id, Results: len(out), f: f}, append(out, in...)...)
+		if len(in) == 0 {
+			return f(in)
+		}
+		g := in[0].Graph()
+		first := g.NumCalls()
+		out := f(slices.Clone(in)) // f may write to what it is given
+		if bad := firstInvalid("autograd.Checkpoint", g, out); bad != nil {
+			return all(bad, len(out))
+		}
+		body := bodyOf(in, out, first)
+		op := CheckpointOp{ID: id, Results: len(out), f: body.build}
+		return graph.ApplyN(len(out), op, slices.Concat(out, body.args)...)
 	}
 }
 
-// CheckpointOp is y = y. Operands y = f(x) and x; its cotangents go through f(x) computed anew.
+// body is what a function built.
+type body struct {
+	args  []*Node       // its arguments, then the nodes from outside of it that it uses
+	calls []*graph.Call // those that lead from args to outs, in order
+	outs  []*Node
+}
+
+// bodyOf finds the calls from number first on that outs need.
+func bodyOf(args, outs []*Node, first int) body {
+	b := body{args: slices.Clone(args), outs: slices.Clone(outs)}
+	isArg, seen := map[*Node]bool{}, map[*graph.Call]bool{}
+	for _, n := range args {
+		isArg[n] = true
+	}
+	next := slices.Clone(outs)
+	for len(next) > 0 {
+		n := next[len(next)-1]
+		next = next[:len(next)-1]
+		switch c := n.Call(); {
+		case isArg[n] || seen[c]:
+		case len(c.In) == 0 || c.Number() < first:
+			isArg[n] = true
+			if n.DType().IsDifferentiable() || !isConstant(c) {
+				b.args = append(b.args, n)
+			}
+		default:
+			seen[c] = true
+			b.calls, next = append(b.calls, c), append(next, c.In...)
+		}
+	}
+	slices.SortFunc(b.calls, func(c, d *graph.Call) int { return c.Number() - d.Number() })
+	return b
+}
+
+func isConstant(c *graph.Call) bool {
+	_, ok := c.Op.(graph.Constant)
+	return ok
+}
+
+// build builds the calls once more, on other args.
+func (b body) build(args []*Node) []*Node {
+	env := map[*Node]*Node{}
+	for i, n := range b.args {
+		env[n] = args[i]
+	}
+	now := func(nodes []*Node) []*Node {
+		r := make([]*Node, len(nodes))
+		for i, n := range nodes {
+			if r[i] = env[n]; r[i] == nil {
+				r[i] = n
+			}
+		}
+		return r
+	}
+	for _, c := range b.calls {
+		c.Graph().From(c, func() {
+			for i, n := range graph.ApplyN(len(c.Out), c.Op, now(c.In)...) {
+				if env[c.Out[i]] == nil { // it may be an argument
+					env[c.Out[i]] = n
+				}
+			}
+		})
+	}
+	return now(b.outs)
+}
+
+// CheckpointOp is y = y. Operands y = f(x) and x, all that f depends on; its cotangents go through f(x) computed
+// anew.
 type CheckpointOp struct {
 	ID      uint64
 	Depth   int // how often it was batched
@@ -169,8 +249,15 @@ func (o CheckpointOp) VJP(c *graph.Call, ct []*Node, need []bool) []*Node {
 // JVP passes y's tangents on: forward mode keeps nothing anyway.
 func (o CheckpointOp) JVP(_ *graph.Call, tan []*Node) []*Node { return tan[:o.Results] }
 
-// Batch checkpoints the batched function.
+// Batch checkpoints the batched function. What all examples share stays as it is.
 func (o CheckpointOp) Batch(c *graph.Call, in []*Node, batched []bool, size int) []*Node {
-	f := func(x []*Node) []*Node { return Vmap(o.f, x, make([]int, len(x))) }
-	return graph.ApplyN(o.Results, CheckpointOp{o.ID, o.Depth + 1, o.Results, f}, broadcastBatch(in, batched, size)...)
+	y, x := broadcastBatch(in[:o.Results], batched, size), in[o.Results:]
+	axes := make([]int, len(x))
+	for i := range x {
+		if !batched[o.Results+i] {
+			axes[i] = -1
+		}
+	}
+	f := func(x []*Node) []*Node { return Vmap(o.f, x, axes) }
+	return graph.ApplyN(o.Results, CheckpointOp{o.ID, o.Depth + 1, o.Results, f}, append(y, x...)...)
 }

@@ -16,7 +16,7 @@ import (
 // no batched input at all; those of f's builders.
 func Vmap(f Func, in []*Node, axes []int) []*Node {
 	if bad := graph.Invalid("autograd.Vmap", in...); bad != nil {
-		return vmapFailed(f, bad, in)
+		return failed(f, bad, in)
 	}
 	if len(in) == 0 {
 		return f(in)
@@ -24,7 +24,7 @@ func Vmap(f Func, in []*Node, axes []int) []*Node {
 	g := in[0].Graph()
 	size, err := batchSize(in, axes)
 	if err != nil {
-		return vmapFailed(f, g.Fail("autograd.Vmap", err), in)
+		return failed(f, g.Fail("autograd.Vmap", err), in)
 	}
 	env := map[*Node]*Node{}
 	args := make([]*Node, len(in))
@@ -95,9 +95,9 @@ func batchSize(in []*Node, axes []int) (int, error) {
 	return size, nil
 }
 
-// vmapFailed gives as many invalid nodes as f has results, which only f knows; where f looks into its
+// failed gives as many invalid nodes as f has results, which only f knows; where f looks into its
 // arguments and cannot take invalid ones, it gives one.
-func vmapFailed(f Func, bad *Node, in []*Node) (r []*Node) {
+func failed(f Func, bad *Node, in []*Node) (r []*Node) {
 	defer func() {
 		if recover() != nil {
 			r = all(bad, 1)

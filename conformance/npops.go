@@ -21,23 +21,26 @@ var numpyOps = map[string]op{
 	"argwhere":    numpyArgwhere,
 	"bincount":    numpyBincount,
 	"concatenate": func(c *call) []*node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
-	"diff":        numpyDiff,
-	"max":         numpyReduce(ops.Max),
-	"mean":        numpyReduce(numpyMean),
-	"min":         numpyReduce(ops.Min),
-	"nanmax":      numpyReduce(ops.NanMax),
-	"nanmin":      numpyReduce(ops.NanMin),
-	"nansum":      numpyReduce(ops.NanSum),
-	"pad":         numpyPad,
-	"prod":        numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
+	"diff": func(c *call) []*node {
+		return one(ops.Diff(c.x(0), attr[int](c, "n"), attr[int](c, "axis")))
+	},
+	"max":    numpyReduce(ops.Max),
+	"mean":   numpyReduce(numpyMean),
+	"min":    numpyReduce(ops.Min),
+	"nanmax": numpyReduce(ops.NanMax),
+	"nanmin": numpyReduce(ops.NanMin),
+	"nansum": numpyReduce(ops.NanSum),
+	"pad":    numpyPad,
+	"prod":   numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
 	"repeat": func(c *call) []*node {
 		return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "axis")))
 	},
 	"roll": func(c *call) []*node {
-		return one(roll(c.x(0), attr[int](c, "shift"), attr[int](c, "axis")))
+		return one(ops.Roll(c.x(0), []int{attr[int](c, "shift")}, []int{attr[int](c, "axis")}))
 	},
 	"searchsorted": numpySearchSorted,
 	"sort":         func(c *call) []*node { return one(ops.Sort(c.x(0), attr[int](c, "axis"), ops.Ascending)) },
+	"std":          numpySpread(ops.Std),
 	"sum":          numpyReduce(func(x *node, axes ...int) *node { return ops.Sum(numpyWide(x), axes...) }),
 	"take":         numpyTake,
 	"take_along_axis": func(c *call) []*node {
@@ -45,6 +48,7 @@ var numpyOps = map[string]op{
 	},
 	"tile":   func(c *call) []*node { return one(ops.Tile(c.x(0), attr[[]int](c, "reps")...)) },
 	"unique": numpyUnique,
+	"var":    numpySpread(ops.Var),
 }
 
 // runNumPy runs a line of npops.jsonl.
@@ -81,6 +85,18 @@ func numpyMean(x *node, axes ...int) *node {
 		x = ops.Cast(x, tensor.Float64)
 	}
 	return ops.Mean(x, axes...)
+}
+
+// numpySpread is a variance or deviation; integers and bools become float64.
+func numpySpread(f func(x *node, correction int, axes ...int) *node) op {
+	return func(c *call) []*node {
+		x, ddof := c.x(0), attrOr(c, "ddof", 0)
+		if x.DType().IsInteger() || x.DType() == tensor.Bool {
+			x = ops.Cast(x, tensor.Float64)
+		}
+		reduce := func(x *node, axes ...int) *node { return f(x, ddof, axes...) }
+		return one(keeping(c.flag("keepdims", false), reduce, x, attrOr(c, "axis", []int(nil))))
+	}
 }
 
 // numpyArg: without an axis the index is that of the flattened x.
@@ -123,22 +139,6 @@ func numpyBincount(c *call) []*node {
 		return one(ops.SegmentSum(c.x(1), c.x(0), n))
 	}
 	return one(ops.Bincount(c.x(0), n))
-}
-
-// numpyDiff is x[1:] − x[:-1], n times; of bools it is ≠.
-func numpyDiff(c *call) []*node {
-	x := c.x(0)
-	a := axis(attr[int](c, "axis"), x.Rank())
-	for range attr[int](c, "n") {
-		m := max(x.Shape()[a]-1, 0)
-		later, earlier := ops.SliceAxis(x, a, x.Shape()[a]-m, m), ops.SliceAxis(x, a, 0, m)
-		if x.DType() == tensor.Bool {
-			x = ops.NotEqual(later, earlier)
-		} else {
-			x = ops.Sub(later, earlier)
-		}
-	}
-	return one(x)
 }
 
 func numpyPad(c *call) []*node {

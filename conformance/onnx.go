@@ -41,11 +41,13 @@ var onnxOps = map[string]op{
 
 	"ArgMax":          onnxArg(ops.ArgMaxFn),
 	"ArgMin":          onnxArg(ops.ArgMinFn),
+	"AveragePool":     onnxAveragePool,
 	"Clip":            onnxClip,
 	"GlobalMaxPool":   onnxGlobalMaxPool,
 	"Hardmax":         func(c *call) []*node { return one(ops.Hardmax(c.x(0), attrOr(c, "axis", -1))) },
 	"LogSoftmax":      func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attrOr(c, "axis", -1))) },
 	"Max":             onnxFold(ops.Maximum),
+	"MaxPool":         onnxMaxPool,
 	"Mean":            onnxMean,
 	"Min":             onnxFold(ops.Minimum),
 	"ReduceL1":        onnxReduce(onnxL1),
@@ -108,30 +110,8 @@ func onnxFlatten(c *call) []*node {
 	return one(ops.Reshape(x, tensor.Size(x.Shape()[:a]), tensor.Size(x.Shape()[a:])))
 }
 
-// indexTuples is a window whose index tuples stand along the last axis of idx, for the axes behind the first
-// batch ones; it takes those axes' elements and the rest whole.
-func indexTuples(x, idx *node, batch int) ([]*node, ops.Window) {
-	last := idx.Rank() - 1
-	k := idx.Shape()[last]
-	w := ops.Window{SliceSizes: slices.Clone(x.Shape()), IndexShape: append([]int{}, idx.Shape()[:last]...)}
-	for b := range batch {
-		w.XBatch, w.IndexBatch, w.SliceSizes[b] = append(w.XBatch, b), append(w.IndexBatch, b), 1
-	}
-	var at []*node
-	for i := range k {
-		a := batch + i
-		w.IndexAxes, w.Collapsed, w.SliceSizes[a] = append(w.IndexAxes, a), append(w.Collapsed, a), 1
-		at = append(at, ops.Squeeze(ops.SliceAxis(idx, last, i, 1), last))
-	}
-	for a := batch + k; a < x.Rank(); a++ {
-		w.OffsetAxes = append(w.OffsetAxes, last+a-batch-k)
-	}
-	return at, w
-}
-
 func onnxGatherND(c *call) []*node {
-	at, w := indexTuples(c.x(0), c.x(1), attrOr(c, "batch_dims", 0))
-	return one(ops.Gather(c.x(0), at, w, ops.Mode{Wrap: true}))
+	return one(ops.GatherND(c.x(0), c.x(1), attrOr(c, "batch_dims", 0)))
 }
 
 func onnxScatterND(c *call) []*node {
@@ -139,8 +119,7 @@ func onnxScatterND(c *call) []*node {
 	if !ok {
 		return nil
 	}
-	at, w := indexTuples(c.x(0), c.x(1), 0)
-	return one(ops.Scatter(c.x(0), c.x(2), at, fn, w, ops.Mode{Wrap: true}))
+	return one(ops.ScatterND(c.x(0), c.x(1), c.x(2), fn))
 }
 
 func onnxScatterElements(c *call) []*node {
@@ -148,7 +127,7 @@ func onnxScatterElements(c *call) []*node {
 	if !ok {
 		return nil
 	}
-	return one(scatterElements(fn, c.x(0), c.x(1), c.x(2), attrOr(c, "axis", 0)))
+	return one(ops.ScatterElements(c.x(0), c.x(1), c.x(2), attrOr(c, "axis", 0), fn))
 }
 
 func onnxCombine(c *call) (ops.Combine, bool) {

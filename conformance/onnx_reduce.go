@@ -109,9 +109,9 @@ func onnxReduce(reduce ops.Reduction) op {
 	}
 }
 
-func onnxL1(x *node, axes ...int) *node { return ops.Sum(ops.Abs(x), axes...) }
+func onnxL1(x *node, axes ...int) *node { return ops.Norm(x, 1, axes...) }
 
-func onnxL2(x *node, axes ...int) *node { return ops.Sqrt(onnxSumSquare(x, axes...)) }
+func onnxL2(x *node, axes ...int) *node { return ops.Norm(x, 2, axes...) }
 
 func onnxLogSum(x *node, axes ...int) *node { return ops.Log(ops.Sum(x, axes...)) }
 

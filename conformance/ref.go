@@ -248,6 +248,17 @@ var refReductions = map[string]struct {
 func refReduce(c *call) []*node {
 	name := attr[string](c, "op")
 	r, ok := refReductions[name]
+	switch name {
+	case "var", "std":
+		f, correction := ops.Var, attr[int](c, "correction")
+		if name == "std" {
+			f = ops.Std
+		}
+		r.plain, ok = func(x *node, axes ...int) *node { return f(x, correction, axes...) }, true
+	case "norm":
+		p := order(c)
+		r.plain, ok = func(x *node, axes ...int) *node { return ops.Norm(x, p, axes...) }, true
+	}
 	if !ok || len(c.in) > 1 && !r.takes {
 		return c.missing(name)
 	}

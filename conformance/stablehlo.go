@@ -22,19 +22,21 @@ var stablehloOps = map[string]op{
 	"iota":                 stablehloIota,
 	"pad":                  stablehloPad,
 	"reduce":               stablehloReduce,
+	"reduce_window":        stablehloReduceWindow,
 	"reshape": func(c *call) []*node {
 		return one(ops.Reshape(c.x(0), attr[[]int](c, "shape")...))
 	},
 	"reverse": func(c *call) []*node {
 		return one(ops.Reverse(c.x(0), attr[[]int](c, "dimensions")...))
 	},
-	"scatter":  stablehloScatter,
-	"select":   func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
-	"select_n": stablehloSelectN,
-	"slice":    stablehloSlice,
-	"sort":     stablehloSort,
-	"take":     stablehloTake,
-	"top_k":    stablehloTopK,
+	"scatter":            stablehloScatter,
+	"select_and_scatter": stablehloSelectAndScatter,
+	"select":             func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
+	"select_n":           stablehloSelectN,
+	"slice":              stablehloSlice,
+	"sort":               stablehloSort,
+	"take":               stablehloTake,
+	"top_k":              stablehloTopK,
 	"transpose": func(c *call) []*node {
 		return one(ops.Transpose(c.x(0), attr[[]int](c, "permutation")...))
 	},
@@ -173,13 +175,23 @@ var stablehloReductions = map[string]ops.ReduceFn{
 	"add": ops.ReduceSum, "multiply": ops.ReduceProd, "maximum": ops.ReduceMax, "minimum": ops.ReduceMin,
 }
 
-// stablehloReduce is a reduction of one operand with one init. A list of computations is one function of
-// several operands, and the maximum of complex numbers is lexicographic: both are custom combiners.
+// stablehloReduce is a reduction of one operand with one init.
 func stablehloReduce(c *call) []*node {
+	fn, ok := stablehloFn(c)
+	if !ok {
+		return nil
+	}
+	return one(ops.ReduceInit(fn, c.x(0), c.x(1), attr[[]int](c, "dimensions")...))
+}
+
+// stablehloFn is the function of a reduction. A list of computations is one function of several operands, and the
+// maximum of complex numbers is lexicographic: both are custom combiners.
+func stablehloFn(c *call) (ops.ReduceFn, bool) {
 	var name string
 	c.has("computation")
 	if json.Unmarshal(c.attrs["computation"], &name) != nil || len(c.in) != 2 {
-		return c.missing("of several operands")
+		c.missing("of several operands")
+		return 0, false
 	}
 	x := c.x(0)
 	fn, ok := stablehloReductions[name]
@@ -187,9 +199,45 @@ func stablehloReduce(c *call) []*node {
 		fn, ok = map[string]ops.ReduceFn{"and": ops.ReduceProd, "or": ops.ReduceSum}[name], true
 	}
 	if !ok || x.DType().IsComplex() && (fn == ops.ReduceMax || fn == ops.ReduceMin) {
-		return c.missing(name + " of " + x.DType().String())
+		c.missing(name + " of " + x.DType().String())
+		return 0, false
 	}
-	return one(ops.ReduceInit(fn, x, c.x(1), attr[[]int](c, "dimensions")...))
+	return fn, true
+}
+
+// stablehloWindows is the windows of a call, over all axes.
+func stablehloWindows(c *call) ops.Sliding {
+	w := ops.Sliding{
+		Sizes:     attr[[]int](c, "window_dimensions"),
+		Strides:   attr[[]int](c, "window_strides"),
+		Dilations: attr[[]int](c, "window_dilations"),
+		Between:   attr[[]int](c, "base_dilations"),
+	}
+	for _, p := range attr[[][2]int](c, "padding") {
+		w.Low, w.High = append(w.Low, p[0]), append(w.High, p[1])
+	}
+	return w
+}
+
+func stablehloReduceWindow(c *call) []*node {
+	fn, ok := stablehloFn(c)
+	if !ok {
+		return nil
+	}
+	return one(ops.ReduceWindowInit(fn, c.x(0), c.x(1), stablehloWindows(c)))
+}
+
+func stablehloSelectAndScatter(c *call) []*node {
+	fn, ok := map[string]ops.ArgFn{"GE": ops.ArgMaxFn, "LE": ops.ArgMinFn}[attr[string](c, "select")]
+	if !ok {
+		return c.missing("with another select")
+	}
+	switch scatter := attr[string](c, "scatter"); {
+	case scatter == "add", scatter == "or" && c.x(0).DType() == tensor.Bool:
+	default:
+		return c.missing("with scatter " + scatter)
+	}
+	return one(ops.SelectAndScatter(fn, c.x(0), c.x(1), c.x(2), stablehloWindows(c)))
 }
 
 // stablehloSelectN is case which[i…], a bool counting as 0 or 1.

@@ -2,9 +2,7 @@ package conformance
 
 import (
 	"math"
-	"slices"
 
-	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -23,13 +21,15 @@ var torchOps = map[string]op{
 	"gather": func(c *call) []*node {
 		return one(gatherElements(c.x(0), c.x(1), attr[int](c, "dim")))
 	},
-	"index_add":     torchIndexAdd,
-	"index_copy":    torchIndexCopy,
+	"index_add": torchIndexAdd,
+	"index_copy": func(c *call) []*node {
+		return one(ops.IndexCopy(c.x(0), c.x(1), c.x(2), attr[int](c, "dim")))
+	},
 	"kthvalue":      torchKthValue,
 	"index_select":  func(c *call) []*node { return one(ops.Take(c.x(0), c.x(1), attr[int](c, "dim"))) },
 	"log_softmax":   func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attr[int](c, "dim"))) },
 	"logsumexp":     torchReduce(ops.LogSumExp),
-	"masked_fill":   func(c *call) []*node { return one(ops.Where(c.x(1), c.x(2), c.x(0))) },
+	"masked_fill":   func(c *call) []*node { return one(ops.MaskedFill(c.x(0), c.x(1), c.x(2))) },
 	"masked_select": torchMaskedSelect,
 	"max":           torchExtreme(ops.ArgMaxFn),
 	"max_all":       func(c *call) []*node { return one(ops.Max(c.x(0))) },
@@ -38,19 +38,23 @@ var torchOps = map[string]op{
 	"min":           torchExtreme(ops.ArgMinFn),
 	"min_all":       func(c *call) []*node { return one(ops.Min(c.x(0))) },
 	"nll_loss":      torchNLLLoss,
+	"norm":          torchNorm,
 	"pad":           torchPad,
 	"prod":          torchProd,
 	"prod_all":      func(c *call) []*node { return one(ops.Prod(c.x(0))) },
 	"repeat_interleave": func(c *call) []*node {
 		return one(repeatEach(c, c.x(0), c.ints(1), attr[int](c, "dim")))
 	},
-	"roll":           torchRoll,
+	"roll": func(c *call) []*node {
+		return one(ops.Roll(c.x(0), attr[[]int](c, "shifts"), attr[[]int](c, "dims")))
+	},
 	"scatter":        torchScatter(ops.CombineSet),
 	"scatter_add":    torchScatter(ops.CombineAdd),
 	"scatter_reduce": torchScatterReduce,
 	"softmax":        func(c *call) []*node { return one(ops.Softmax(c.x(0), attr[int](c, "dim"))) },
 	"sort":           torchSort,
 	"stack":          func(c *call) []*node { return one(ops.Stack(attr[int](c, "dim"), c.in...)) },
+	"std":            torchSpread(ops.Std),
 	"sum":            torchReduce(ops.Sum),
 	"take":           func(c *call) []*node { return one(ops.Take(ops.Flatten(c.x(0)), c.x(1), 0)) },
 	"take_along_dim": torchTakeAlongDim,
@@ -58,14 +62,49 @@ var torchOps = map[string]op{
 	"tril": func(c *call) []*node {
 		return one(triangle(c.x(0), attrOr(c, "k", 0), c.flag("upper", false)))
 	},
-	"unfold": torchUnfold,
-	"where":  func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
+	"unfold": func(c *call) []*node {
+		size, step := []int{attr[int](c, "size")}, []int{attr[int](c, "step")}
+		return one(ops.Unfold(c.x(0), size, step, nil, attr[int](c, "dim")))
+	},
+	"var":   torchSpread(ops.Var),
+	"where": func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
 }
 
 func torchReduce(reduce ops.Reduction) op {
 	return func(c *call) []*node {
 		return one(keeping(c.flag("keepdims", false), reduce, c.x(0), attr[[]int](c, "dims")))
 	}
+}
+
+// torchSpread is a variance or deviation; unbiased is a correction of 1.
+func torchSpread(f func(x *node, correction int, axes ...int) *node) op {
+	return func(c *call) []*node {
+		correction := 0
+		if c.flag("unbiased", true) {
+			correction = 1
+		}
+		reduce := func(x *node, axes ...int) *node { return f(x, correction, axes...) }
+		return one(keeping(c.flag("keepdims", false), reduce, c.x(0), attr[[]int](c, "dims")))
+	}
+}
+
+func torchNorm(c *call) []*node {
+	p := order(c)
+	norm := func(x *node, axes ...int) *node { return ops.Norm(x, p, axes...) }
+	return one(keeping(c.flag("keepdims", false), norm, c.x(0), attr[[]int](c, "dims")))
+}
+
+// order is the attribute p of a norm.
+func order(c *call) float64 {
+	switch string(c.attrs["p"]) {
+	case `"Inf"`:
+		c.hint("p")
+		return math.Inf(1)
+	case `"-Inf"`:
+		c.hint("p")
+		return math.Inf(-1)
+	}
+	return attr[float64](c, "p")
 }
 
 func torchProd(c *call) []*node {
@@ -114,21 +153,9 @@ func torchEmbedding(c *call) []*node {
 	return one(ops.Embedding(c.x(0), c.x(1), attr[int](c, "padding_idx")))
 }
 
-// alongDim is an expression that indexes one axis with a node.
-func alongDim(x, idx *node, a int) []index.Item {
-	items := slices.Repeat([]index.Item{index.All}, x.Rank())
-	items[axis(a, x.Rank())] = index.Of(idx)
-	return items
-}
-
 func torchIndexAdd(c *call) []*node {
 	x, v := c.x(0), ops.Mul(c.x(2), attr[float64](c, "alpha"))
-	return one(ops.AddIndex(x, v, alongDim(x, c.x(1), attr[int](c, "dim"))...))
-}
-
-func torchIndexCopy(c *call) []*node {
-	x := c.x(0)
-	return one(ops.SetIndex(x, c.x(2), alongDim(x, c.x(1), attr[int](c, "dim"))...))
+	return one(ops.IndexAdd(x, c.x(1), v, attr[int](c, "dim")))
 }
 
 // torchMaskedSelect: the mask's trues decide a shape.
@@ -166,17 +193,9 @@ func torchPad(c *call) []*node {
 	return one(padded(c, x, attr[string](c, "mode"), value, low, high))
 }
 
-func torchRoll(c *call) []*node {
-	x, shifts := c.x(0), attr[[]int](c, "shifts")
-	for k, a := range attr[[]int](c, "dims") {
-		x = roll(x, shifts[k], a)
-	}
-	return one(x)
-}
-
 func torchScatter(fn ops.Combine) op {
 	return func(c *call) []*node {
-		return one(scatterElements(fn, c.x(0), c.x(1), c.x(2), attr[int](c, "dim")))
+		return one(ops.ScatterElements(c.x(0), c.x(1), c.x(2), attr[int](c, "dim"), fn))
 	}
 }
 
@@ -200,9 +219,9 @@ func torchScatterReduce(c *call) []*node {
 	from := x
 	if !self {
 		neutral := ops.Full(c.g, x.DType(), r.identity, src.Shape()...)
-		from = scatterElements(ops.CombineSet, x, idx, neutral, a)
+		from = ops.ScatterElements(x, idx, neutral, a, ops.CombineSet)
 	}
-	y := scatterElements(r.fn, from, idx, src, a)
+	y := ops.ScatterElements(from, idx, src, a, r.fn)
 	if name != "mean" {
 		return one(y)
 	}
@@ -210,21 +229,11 @@ func torchScatterReduce(c *call) []*node {
 	if self {
 		n = ops.Ones(c.g, x.DType(), x.Shape()...)
 	}
-	n = scatterElements(ops.CombineAdd, n, idx, ops.OnesLike(src), a)
+	n = ops.ScatterElements(n, idx, ops.OnesLike(src), a, ops.CombineAdd)
 	return one(ops.Div(y, ops.Maximum(n, 1.0)))
 }
 
 // torchTakeAlongDim broadcasts x and the indices beside the axis.
 func torchTakeAlongDim(c *call) []*node {
 	return one(ops.TakeAlongAxis(c.x(0), c.x(1), attr[int](c, "dim")))
-}
-
-// torchUnfold is the windows of an axis, one each step, their elements on a new last axis.
-func torchUnfold(c *call) []*node {
-	x, size, step := c.x(0), attr[int](c, "size"), attr[int](c, "step")
-	a := axis(attr[int](c, "dim"), x.Rank())
-	n := (x.Shape()[a]-size)/step + 1
-	first := ops.Mul(ops.Iota(c.g, tensor.Int64, 0, n, size), step)
-	y := ops.Take(x, ops.Add(first, ops.Iota(c.g, tensor.Int64, 1, n, size)), a)
-	return one(ops.MoveAxis(y, a+1, y.Rank()-1))
 }

@@ -20,7 +20,6 @@ import (
 //	NumPy       take with mode=wrap is floor-mod                ops.Modulo
 //	ONNX        ReduceMax and ReduceMin of an empty set         identityOf
 //	ONNX        select_last_index                               lastIndex
-//	PyTorch     gather and scatter take smaller indices         trimTo
 //	PyTorch     scatter_reduce: mean, include_self=false        torchScatterReduce
 //	PyTorch     the median is the lower middle                  torchMedian
 //	StableHLO   top_k compares by totalOrder                    stablehloTopK
@@ -80,44 +79,12 @@ var combines = map[string]ops.Combine{
 	"max": ops.CombineMax, "min": ops.CombineMin,
 }
 
-// trimTo is the leading part of x with idx's extents, axis a apart: PyTorch's gather and scatter and ONNX's
-// GatherElements take indices that are smaller than x beside the axis, and then use no more of it.
-func trimTo(x, idx *node, a int) *node {
-	start, step, size := corner(x, idx, a)
-	if slices.Equal(size, x.Shape()) {
-		return x
-	}
-	return ops.Slice(x, start, step, size)
-}
-
-// corner is that part as a slice of x.
-func corner(x, idx *node, a int) (start, step, size []int) {
-	size = slices.Clone(idx.Shape())
-	if a >= 0 {
-		size[a] = x.Shape()[a]
-	}
-	return make([]int, len(size)), slices.Repeat([]int{1}, len(size)), size
-}
-
-// gatherElements is x at idx along axis a, element by element.
+// gatherElements is GatherElements; of a scalar PyTorch and ONNX read the scalar.
 func gatherElements(x, idx *node, a int) *node {
 	if x.Rank() == 0 {
 		return x
 	}
-	a = axis(a, x.Rank())
-	return ops.TakeAlongAxis(trimTo(x, idx, a), idx, a)
-}
-
-// scatterElements is x with u combined into the elements that gatherElements reads. u may be larger than idx.
-func scatterElements(fn ops.Combine, x, idx, u *node, a int) *node {
-	a = axis(a, x.Rank())
-	part := trimTo(x, idx, a)
-	y := ops.PutAlongAxis(part, idx, trimTo(u, idx, -1), a, fn)
-	if part == x {
-		return y
-	}
-	start, step, size := corner(x, idx, a)
-	return ops.PutSlice(x, y, start, step, size)
+	return ops.GatherElements(x, idx, a)
 }
 
 // keeping is a reduction whose axes stay where keep is set.
@@ -128,29 +95,12 @@ func keeping(keep bool, reduce ops.Reduction, x *node, axes []int) *node {
 	return reduce(x, axes...)
 }
 
-// triangle is x with the elements on one side of diagonal k of its last two axes kept, zeros elsewhere.
+// triangle is x with the elements on one side of diagonal k kept.
 func triangle(x *node, k int, upper bool) *node {
-	g, matrix := x.Graph(), x.Shape()[x.Rank()-2:]
-	above := ops.Sub(ops.Iota(g, tensor.Int64, 1, matrix...), ops.Iota(g, tensor.Int64, 0, matrix...))
-	keep := ops.LessEqual(above, k)
 	if upper {
-		keep = ops.GreaterEqual(above, k)
+		return ops.Triu(x, k)
 	}
-	return ops.Where(keep, x, ops.ZerosLike(x))
-}
-
-// roll moves the elements along an axis by a shift, those that leave one end entering at the other.
-func roll(x *node, shift, a int) *node {
-	a = axis(a, x.Rank())
-	n := x.Shape()[a]
-	if n == 0 {
-		return x
-	}
-	shift = ((shift % n) + n) % n
-	if shift == 0 {
-		return x
-	}
-	return ops.Concat(a, ops.SliceAxis(x, a, n-shift, shift), ops.SliceAxis(x, a, 0, n-shift))
+	return ops.Tril(x, k)
 }
 
 // repeatEach is x with element i along an axis repeated counts[i] times, or each counts[0] times.

@@ -1,8 +1,11 @@
 package graph
 
 import (
+	"reflect"
+	"runtime"
 	"strconv"
 	"sync"
+	"weak"
 
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -118,14 +121,34 @@ type planCache struct {
 
 const planCacheSize = 8192
 
-var planCaches sync.Map // Backend → *planCache
+var planCaches sync.Map // Backend, or owner → *planCache
+
+// owner stands for a backend that is a pointer without keeping it alive: a backend that nobody uses any more
+// ends, and its threads and its cache with it.
+type owner struct {
+	kind reflect.Type
+	at   weak.Pointer[byte]
+}
+
+func cacheOf(b Backend) *planCache {
+	var key any = b
+	v := reflect.ValueOf(b)
+	pointer := v.Kind() == reflect.Pointer && v.Type().Elem().Size() > 0
+	if pointer {
+		key = owner{v.Type(), weak.Make((*byte)(v.UnsafePointer()))}
+	}
+	if c, ok := planCaches.Load(key); ok {
+		return c.(*planCache)
+	}
+	c, there := planCaches.LoadOrStore(key, &planCache{kernels: map[string]Kernel{}})
+	if pointer && !there {
+		runtime.AddCleanup((*byte)(v.UnsafePointer()), func(key any) { planCaches.Delete(key) }, key)
+	}
+	return c.(*planCache)
+}
 
 func cachedKernel(b Backend, op Op, out, in []tensor.View) (Kernel, error) {
-	c, ok := planCaches.Load(b)
-	if !ok {
-		c, _ = planCaches.LoadOrStore(b, &planCache{kernels: map[string]Kernel{}})
-	}
-	cache := c.(*planCache)
+	cache := cacheOf(b)
 	key := append(append(append([]byte{}, op.Name()...), ' '), op.Key()...)
 	for _, v := range out {
 		key = appendLayout(key, v)

@@ -17,6 +17,11 @@ func (p *Program) checkFeeds(feeds Feed) error {
 		in := &p.inputs[i]
 		v := feeds[in.name]
 		if v == nil {
+			for name := range feeds {
+				if !p.hasInput(name) {
+					return fmt.Errorf("graph.Run: input %q, %s, is not fed, and no input is called %q: %w", in.name, in.spec, name, ErrFeed)
+				}
+			}
 			return fmt.Errorf("graph.Run: input %q, %s, is not fed: %w", in.name, in.spec, ErrFeed)
 		}
 		r := v.Read()
@@ -35,9 +40,9 @@ func (p *Program) checkFeeds(feeds Feed) error {
 	if len(feeds) == len(p.inputs) {
 		return nil
 	}
-	names, _ := p.Inputs()
 	for name := range feeds {
-		if !slices.Contains(names, name) {
+		if !p.hasInput(name) {
+			names, _ := p.Inputs()
 			return fmt.Errorf("graph.Run: no input is called %q, the program has %q: %w", name, names, ErrFeed)
 		}
 	}

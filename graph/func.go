@@ -29,7 +29,10 @@ func NewFunc(name string, specs []tensor.Spec, build func(g *Graph, in []*Node) 
 		}
 		f.in = append(f.in, g.Placeholder(s))
 	}
-	f.out = build(g, slices.Clone(f.in))
+	f.out = slices.Clone(build(g, slices.Clone(f.in)))
+	if err := g.Err(); err != nil {
+		return nil, err
+	}
 	for _, n := range f.out {
 		if err := n.Err(); err != nil {
 			return nil, err

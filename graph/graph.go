@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -33,6 +34,9 @@ func (g *Graph) Err() error { return g.err }
 
 // ClearErr forgets the error, so that an interactive user can go on; invalid nodes stay invalid.
 func (g *Graph) ClearErr() { g.err = nil }
+
+// NumCalls is the number of calls that were added so far: the Number of the next one.
+func (g *Graph) NumCalls() int { return g.calls }
 
 // Backend is where an eager graph evaluates; nil in a graph for compiling.
 func (g *Graph) Backend() Backend { return g.backend }
@@ -125,7 +129,7 @@ func (g *Graph) ApplyN(n int, op Op, in ...*Node) []*Node {
 }
 
 func (g *Graph) newCall(op Op, in []*Node, out []tensor.Spec) *Call {
-	c := &Call{Op: op, In: in, graph: g, id: g.calls}
+	c := &Call{Op: op, In: slices.Clone(in), graph: g, id: g.calls}
 	g.calls++
 	if g.origin != nil {
 		c.pos = g.origin.pos

@@ -17,7 +17,12 @@ func (Copy) Name() string { return "graph.Copy" }
 func (Copy) Key() string { return "" }
 
 // Infer is the operand's spec.
-func (Copy) Infer(in []tensor.Spec) ([]tensor.Spec, error) { return in[:1], nil }
+func (Copy) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	if len(in) != 1 {
+		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d operands, want 1", len(in))
+	}
+	return in, nil
+}
 
 // VJP passes the cotangent on.
 func (Copy) VJP(_ *Call, ct []*Node, _ []bool) []*Node { return ct }

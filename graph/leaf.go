@@ -158,7 +158,7 @@ func scalar(dt tensor.DType, v any) (*tensor.Tensor, literal, error) {
 		integer, c = false, v
 		f = real(c)
 	default:
-		return nil, literal{}, tensor.Errorf("", tensor.ErrDType, "operand of type %T, want a node or a scalar", v)
+		return nil, literal{}, tensor.Errorf("", tensor.ErrDType, "operand of type %T, want a node or a scalar; Graph.Const makes a node of a tensor", v)
 	}
 	if integer {
 		f, u = float64(i), uint64(i)
@@ -244,8 +244,11 @@ func (InputLeaf) Batch(c *Call, _ []*Node, _ []bool, _ int) []*Node { return c.O
 // node. In an eager graph it stands for a value that is never given: functions are traced through it.
 //
 // Errors (sticky): tensor.ErrDType, tensor.ErrShape, tensor.ErrOverflow for the spec; tensor.ErrShape for a
-// name already declared with another spec.
+// name already declared with another spec, tensor.ErrUnsupported for an empty name.
 func (g *Graph) Input(name string, dt tensor.DType, shape ...int) *Node {
+	if name == "" {
+		return g.Fail("graph.Input", tensor.Errorf("", tensor.ErrUnsupported, "an input needs a name"))
+	}
 	spec := tensor.Spec{DType: dt, Shape: slices.Clone(shape)}
 	if err := checkSpecs([]tensor.Spec{spec}, 1); err != nil {
 		return g.Fail("graph.Input", err)

@@ -80,7 +80,19 @@ func lower(m *module) (*schedule, error) {
 	s.stageAssigned()
 	s.markUsed()
 	s.moveTail()
-	return s, nil
+	return s, s.checkSizes()
+}
+
+// checkSizes finds what is too large for memory. A view may be that; what a step writes may not.
+func (s *schedule) checkSizes() error {
+	for _, st := range s.steps {
+		for _, p := range st.out {
+			if _, err := tensor.CheckedBytes(s.slots[p.slot].spec); err != nil {
+				return &Error{st.pos, st.op.Name(), err}
+			}
+		}
+	}
+	return nil
 }
 
 // place is where a node's value is, a constant's made known on first use.
@@ -105,6 +117,9 @@ func (s *schedule) newSlot(sl slot) int {
 func (s *schedule) add(c *Call) error {
 	switch op := c.Op.(type) {
 	case Constant:
+		if _, err := s.m.backend.Import(op.view.Read()); err != nil {
+			return &Error{c.Pos(), "graph.Const", err}
+		}
 		return nil
 	case InputLeaf:
 		if op.Label == "" {
@@ -117,7 +132,7 @@ func (s *schedule) add(c *Call) error {
 	case VariableLeaf:
 		if op.Var.store.backend != s.m.backend {
 			return &Error{c.Pos(), "graph.Compile", tensor.Errorf("", tensor.ErrForeignDomain,
-				"variable %q lives on another backend (%s) than the program (%s)", op.Var.name, op.Var.store.backend.Name(), s.m.backend.Name())}
+				"variable %q lives on another backend (%s) than the program (%s): the store, eager graphs and Compile must be given the same one", op.Var.name, op.Var.store.backend.Name(), s.m.backend.Name())}
 		}
 		s.at[c.Out[0]] = place{s.variableSlot(op.Var), tensor.RowMajor(op.Var.spec.Shape)}
 		return nil
@@ -169,7 +184,7 @@ func (s *schedule) addAssign(c *Call, op AssignOp) error {
 	}
 	if op.Var.store.backend != s.m.backend {
 		return &Error{c.Pos(), "graph.Compile", tensor.Errorf("", tensor.ErrForeignDomain,
-			"variable %q lives on another backend (%s) than the program (%s)", op.Var.name, op.Var.store.backend.Name(), s.m.backend.Name())}
+			"variable %q lives on another backend (%s) than the program (%s): the store, eager graphs and Compile must be given the same one", op.Var.name, op.Var.store.backend.Name(), s.m.backend.Name())}
 	}
 	s.variableSlot(op.Var)
 	p := s.place(c.In[0])

@@ -49,6 +49,21 @@ func (p *Program) checkNaN(t int, f *frame) error {
 	return nil
 }
 
+// checkCommits looks at what is about to be written to variables: a feed, a constant or another variable, which
+// no step has made. Once they are written it is too late to fail.
+func (p *Program) checkCommits(f *frame) error {
+	for t := p.commitAt; t < len(p.steps); t++ {
+		bad, err := hasNaN(f.in[t][0])
+		if err != nil {
+			return err
+		}
+		if bad {
+			return &NaNError{Pos: p.steps[t].pos, Op: AssignOp{}.Name(), Inputs: true}
+		}
+	}
+	return nil
+}
+
 func hasNaN(r tensor.Read) (bool, error) {
 	if !r.DType().IsDifferentiable() {
 		return false, nil

@@ -113,6 +113,9 @@ type Call struct {
 // Graph is the graph that the call belongs to.
 func (c *Call) Graph() *Graph { return c.graph }
 
+// Number counts the calls of a graph from 0, in the order in which they were built.
+func (c *Call) Number() int { return c.id }
+
 // Pos is the user's file and line: where the call was built, or for a call built by a rule or a pass, where
 // its forward call was.
 func (c *Call) Pos() string { return c.pos.String() }

@@ -21,13 +21,24 @@ func (m *module) foldConstants() {
 			var known bool
 			in[i], known = m.known(x)
 			ok = ok && known
-			size += in[i].Size() * in[i].DType().Size()
+			size += reached(in[i])
 		}
 		if ok {
 			m.fold(c, in, max(size, foldLimit))
 		}
 	}
 	m.reach()
+}
+
+// reached is the bytes that a view is made of: an axis that repeats is counted once.
+func reached(v tensor.View) int {
+	n := v.DType().Size()
+	for a, stride := range v.Layout().Strides {
+		if stride != 0 || v.Shape()[a] == 0 {
+			n *= v.Shape()[a]
+		}
+	}
+	return n
 }
 
 func (m *module) fold(c *Call, in []tensor.View, limit int) {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -66,11 +67,22 @@ func label(c *Call) string {
 		}
 		return "Constant"
 	}
-	name := c.Op.Name()
-	if key := c.Op.Key(); key != "" && key != "{}" {
-		name += " " + key
+	return c.Op.Name() + attributes(c.Op)
+}
+
+// attributes lists the fields of an op that are set. Fn is part of its name already.
+func attributes(op Op) string {
+	v := reflect.ValueOf(op)
+	if v.Kind() != reflect.Struct {
+		return ""
 	}
-	return name
+	var b strings.Builder
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Name != "Fn" && f.IsExported() && !v.Field(i).IsZero() {
+			fmt.Fprintf(&b, " %s=%+v", f.Name, v.Field(i))
+		}
+	}
+	return b.String()
 }
 
 // String is the program's schedule, one kernel a line, with the slots it reads and writes.
@@ -111,4 +123,18 @@ func (p *Program) slotName(k int) string {
 	default:
 		return fmt.Sprintf("buffer%d", sl.buffer)
 	}
+}
+
+// String is the value where there is one, as in every node of an eager graph; elsewhere the spec, the op and the
+// line that built it: "float32[2 3] of ops.Add at main.go:12". It is for printing.
+func (n *Node) String() string {
+	switch {
+	case n == nil:
+		return "<nil>"
+	case !n.Valid():
+		return "<invalid>"
+	case n.value != nil:
+		return n.value.String()
+	}
+	return fmt.Sprintf("%s of %s at %s", n.spec, n.call.Op.Name(), n.call.Pos())
 }

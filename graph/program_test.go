@@ -153,6 +153,7 @@ func TestFeedErrors(t *testing.T) {
 		says string
 	}{
 		{"missing", graph.Feed{}, graph.ErrFeed, `input "a", float64[2], is not fed`},
+		{"another name", graph.Feed{"A": vec(1, 2)}, graph.ErrFeed, `input "a", float64[2], is not fed, and no input is called "A"`},
 		{"nil", graph.Feed{"a": nil}, graph.ErrFeed, "not fed"},
 		{"a nil tensor", graph.Feed{"a": (*tensor.Tensor)(nil)}, tensor.ErrDType, "invalid"},
 		{"unknown", graph.Feed{"a": vec(1, 2), "b": vec(1)}, graph.ErrFeed, `"b"`},
@@ -166,6 +167,16 @@ func TestFeedErrors(t *testing.T) {
 				t.Errorf("got %v, want %v that says %q", err, c.kind, c.says)
 			}
 		})
+	}
+}
+
+// TestNilContext: a caller's mistake is an error.
+func TestNilContext(t *testing.T) {
+	g := graph.New()
+	p := compile(t, neg(g.Input("a", tensor.Float64, 2)))
+	var none context.Context
+	if _, err := p.Run(none, graph.Feed{"a": vec(1, 2)}); !errors.Is(err, tensor.ErrUnsupported) {
+		t.Errorf("got %v, want an error that wraps %v", err, tensor.ErrUnsupported)
 	}
 }
 

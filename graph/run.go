@@ -12,7 +12,8 @@ import (
 type Feed map[string]Readable
 
 // Run computes the outputs. It stops between kernels when ctx ends, but not once it has begun to write
-// variables: a run is whole or has no effect. The results are new tensors, nobody else's memory.
+// variables: a run is whole or has no effect. The results are new tensors, nobody else's memory. (Kernels that
+// write variables cannot fail; a panic in one, a fault of the backend, leaves what was written.)
 //
 // Errors: for a feed that is missing or unknown (ErrFeed), or of the wrong dtype, shape or placement
 // (tensor.ErrDType, ErrShape, ErrPlacement); what kernels find in the data, *ops.IndexError for one, with
@@ -113,6 +114,9 @@ func (p *Program) checkPlacement(got tensor.Placement, what string) error {
 
 // run binds a frame, takes the locks and executes the steps.
 func (p *Program) run(ctx context.Context, feeds Feed, outs []*tensor.Tensor, prof *Profile) error {
+	if ctx == nil {
+		return tensor.Errorf("graph.Run", tensor.ErrUnsupported, "the context is nil; use context.Background()")
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -148,12 +152,17 @@ func (p *Program) execute(ctx context.Context, f *frame, prof *Profile) error {
 				return err
 			}
 		}
+		if p.options.CheckNaN && t == p.commitAt {
+			if err := p.checkCommits(f); err != nil {
+				return err
+			}
+		}
 		began := prof.now()
 		if err := runKernel(p.steps[t].kernel, x, f.out[t], f.in[t]); err != nil {
 			return &Error{p.steps[t].pos, p.steps[t].op.Name(), err}
 		}
 		prof.add(&p.steps[t], began, f.out[t], f.in[t])
-		if p.options.CheckNaN {
+		if p.options.CheckNaN && t < p.commitAt {
 			if err := p.checkNaN(t, f); err != nil {
 				return err
 			}

@@ -17,12 +17,12 @@ type Store struct {
 
 	mu    sync.Mutex
 	vars  []*Variable
-	named map[string]*Variable
+	named map[string]*Variable // nil for one that is being made
 	err   error
 }
 
-// NewStore is an empty store whose variables live in b's memory. The seed goes to every initializer, so one
-// seed gives one set of initial values.
+// NewStore is an empty store whose variables live in b's memory: Eager and Compile must be given the same b.
+// The seed goes to every initializer, so one seed gives one set of initial values.
 func NewStore(b Backend, seed uint64) *Store {
 	return &Store{backend: b, seed: seed, named: map[string]*Variable{}}
 }
@@ -51,12 +51,20 @@ type InitFunc func(seed uint64, name string, spec tensor.Spec) (*tensor.Tensor, 
 
 // Init calls the function.
 func (f InitFunc) Init(seed uint64, name string, spec tensor.Spec) (*tensor.Tensor, error) {
+	if f == nil {
+		return nil, errNoInitializer
+	}
 	return f(seed, name, spec)
 }
+
+var errNoInitializer = tensor.Errorf("", tensor.ErrUnsupported, "the initializer is nil")
 
 // Value is the Initializer of a value that is there already; it is copied.
 func Value(v Readable) Initializer {
 	return InitFunc(func(_ uint64, _ string, spec tensor.Spec) (*tensor.Tensor, error) {
+		if v == nil {
+			return nil, tensor.Errorf("", tensor.ErrDType, "the value is nil")
+		}
 		if r := v.Read(); !r.Spec().Equal(spec) {
 			return nil, tensor.Errorf("", tensor.ErrShape, "the value is %s, want %s", r.Spec(), spec)
 		}
@@ -65,33 +73,67 @@ func Value(v Readable) Initializer {
 }
 
 // New makes a variable. An error is kept by the store (Err) and by the variable, whose reads are then
-// invalid nodes.
+// invalid nodes. The initializer may use the store: the name is taken meanwhile, the variable not there yet.
 //
-// Errors: a name already taken, what the initializer says, the errors of tensor.New.
+// Errors: a name already taken, what the initializer says, the errors of tensor.New, tensor.ErrUnsupported for
+// a nil initializer and in a store without a backend.
 func (s *Store) New(name string, init Initializer, dt tensor.DType, shape ...int) *Variable {
 	v := &Variable{store: s, name: name, spec: tensor.Spec{DType: dt, Shape: slices.Clone(shape)}}
 	v.id = variables.Add(1)
 	pos := userPosition()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err := s.create(v, init)
+	made := false
+	err := s.take(name)
+	if err == nil {
+		defer func() { s.settle(v, made) }() // also where the initializer panics
+		err = s.create(v, init)
+	}
 	if err != nil {
 		v.err = &Error{pos.String(), "Store.New", err}
-		if s.err == nil {
-			s.err = v.err
-		}
-		return v
+		s.fail(v.err)
+	}
+	made = err == nil
+	return v
+}
+
+// take reserves a name.
+func (s *Store) take(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.named[name]; taken {
+		return fmt.Errorf("the store already has a variable %q", name)
+	}
+	s.named[name] = nil
+	return nil
+}
+
+// settle puts a variable under the name that was reserved for it, or frees the name.
+func (s *Store) settle(v *Variable, made bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !made {
+		delete(s.named, v.name)
+		return
 	}
 	s.vars = append(s.vars, v)
-	s.named[name] = v
-	return v
+	s.named[v.name] = v
+}
+
+func (s *Store) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
 }
 
 var variables atomic.Uint64
 
 func (s *Store) create(v *Variable, init Initializer) error {
-	if s.named[v.name] != nil {
-		return fmt.Errorf("the store already has a variable %q", v.name)
+	switch {
+	case s.backend == nil:
+		return tensor.Errorf("", tensor.ErrUnsupported, "the store's backend is nil")
+	case init == nil:
+		return errNoInitializer
 	}
 	size, err := tensor.CheckedBytes(v.spec)
 	if err != nil {
@@ -101,8 +143,8 @@ func (s *Store) create(v *Variable, init Initializer) error {
 	if err != nil {
 		return fmt.Errorf("initial value of %q: %w", v.name, err)
 	}
-	if !t.Spec().Equal(v.spec) {
-		return tensor.Errorf("", tensor.ErrShape, "the initial value of %q is %s, want %s", v.name, t.Spec(), v.spec)
+	if got := t.Read().Spec(); !got.Equal(v.spec) {
+		return tensor.Errorf("", tensor.ErrShape, "the initial value of %q is %s, want %s", v.name, got, v.spec)
 	}
 	if v.storage, err = s.backend.Allocate(size); err != nil {
 		return err
@@ -121,8 +163,8 @@ func (s *Store) Variables() []*Variable {
 func (s *Store) Lookup(name string) (*Variable, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v, ok := s.named[name]
-	return v, ok
+	v := s.named[name]
+	return v, v != nil
 }
 
 // Variable is a named tensor of a Store. Within a run every read sees the value at its start, and
@@ -173,20 +215,30 @@ func (v *Variable) view() tensor.View {
 
 // Set replaces the value from outside of any run, as a whole.
 //
-// Errors: tensor.ErrDType, tensor.ErrShape where r is not of the variable's spec.
+// Errors, after which the variable is as it was: tensor.ErrDType, tensor.ErrShape where r is nil or not of the
+// variable's spec, what the backend says of its memory.
 func (v *Variable) Set(r Readable) error {
 	if v.err != nil {
 		return v.err
+	}
+	if r == nil {
+		return tensor.Errorf("", tensor.ErrDType, "variable %q is %s, the value is nil", v.name, v.spec)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err := v.accepts(r.Read().Spec()); err != nil {
 		return err
 	}
-	if err := v.own(false); err != nil {
-		return err
+	old, shared := v.storage, v.shared.Load()
+	err := v.own(false)
+	if err == nil {
+		err = v.fill(r.Read())
 	}
-	return v.fill(r.Read())
+	if err != nil { // before the first write
+		v.storage = old
+		v.shared.Store(shared)
+	}
+	return err
 }
 
 func (v *Variable) accepts(s tensor.Spec) error {
@@ -265,7 +317,7 @@ func (v *Variable) Read(g *Graph) *Node {
 	}
 	if g.backend != nil && g.backend != v.store.backend {
 		return g.Fail("Variable.Read", tensor.Errorf("", tensor.ErrForeignDomain,
-			"variable %q lives on another backend (%s) than the graph (%s)", v.name, v.store.backend.Name(), g.backend.Name()))
+			"variable %q lives on another backend (%s) than the graph (%s): the store, eager graphs and Compile must be given the same one", v.name, v.store.backend.Name(), g.backend.Name()))
 	}
 	n := g.newCall(VariableLeaf{v}, nil, []tensor.Spec{v.spec}).Out[0]
 	if g.backend != nil {

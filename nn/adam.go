@@ -16,7 +16,7 @@ import (
 //
 // rate is LR times the schedule's factor. The scalars are computed in float64.
 type Adam struct {
-	LR          float64
+	LR          float64 // there is no default: 0 moves nothing
 	Beta1       float64 // 0 stands for 0.9
 	Beta2       float64 // 0 stands for 0.999
 	Epsilon     float64 // 0 stands for 1e-8
@@ -39,7 +39,7 @@ func (o Adam) Step(loss *Node, params ...*graph.Variable) []*Node {
 // with m̂ and v̂ those of Adam without the penalty. The decay is multiplied by the rate as a whole, LR included,
 // as in PyTorch and Optax; the paper's λ is LR·WeightDecay here.
 type AdamW struct {
-	LR          float64
+	LR          float64 // there is no default: 0 moves nothing
 	Beta1       float64 // 0 stands for 0.9
 	Beta2       float64 // 0 stands for 0.999
 	Epsilon     float64 // 0 stands for 1e-8

@@ -71,10 +71,11 @@ func (t *Table) Len() int {
 	if err != nil || t.Batch <= 0 {
 		return 0
 	}
-	if t.Partial {
-		n += t.Batch - 1
+	full := n / t.Batch
+	if t.Partial && n%t.Batch > 0 {
+		full++
 	}
-	return n / t.Batch
+	return full
 }
 
 // Batches is the batches of an epoch. They share one set of tensors, two if the last is smaller.

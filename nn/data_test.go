@@ -3,6 +3,7 @@ package nn_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -53,6 +54,7 @@ func TestTable(t *testing.T) {
 		{"no rest", 6, 3, true, "[[0 1 2] [3 4 5]]"},
 		{"fewer than a batch", 2, 3, false, "[]"},
 		{"fewer than a batch, kept", 2, 3, true, "[[0 1]]"},
+		{"the largest batch, kept", 2, math.MaxInt, true, "[[0 1]]"},
 		{"no examples", 0, 3, true, "[]"},
 	} {
 		d := table(row.n, row.batch)

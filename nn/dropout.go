@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"sync"
+
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -73,8 +75,12 @@ func counter(g *graph.Graph, op string, s *graph.Store, name string) *graph.Vari
 	return stateVariable(g, op, s, name, tensor.Spec{DType: tensor.Int64})
 }
 
+var making sync.Mutex
+
 // stateVariable finds a variable or makes it, of zeros. One of another spec is an error of the graph.
 func stateVariable(g *graph.Graph, op string, s *graph.Store, name string, spec tensor.Spec) *graph.Variable {
+	making.Lock() // programs may be built at the same time
+	defer making.Unlock()
 	v, ok := s.Lookup(name)
 	if !ok {
 		return s.New(name, Zeros, spec.DType, spec.Shape...)

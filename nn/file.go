@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,7 +54,7 @@ func Save(path string, s *graph.Store, only ...*graph.Variable) error {
 
 // Load gives the variables of a store the values in a safetensors file: all of them, and the file must hold
 // nothing else; or only those given, and the file may hold more. Nothing is changed unless all of it fits. A
-// run meanwhile may see some of the new values.
+// run meanwhile sees all of the new values or none.
 //
 // Errors: *safetensors.Error for a file that cannot be read; a *FileError for each tensor that does not fit,
 // joined: ErrMissing, ErrExtra, tensor.ErrDType, tensor.ErrShape; tensor.ErrForeignDomain for a variable of
@@ -92,30 +93,27 @@ func Load(path string, s *graph.Store, only ...*graph.Variable) error {
 	if misfits != nil {
 		return errors.Join(misfits...)
 	}
-	return setAll(vars, file.Tensors)
+	return setAll(s, vars, file.Tensors)
 }
 
-// setAll sets variables to what fits them, or puts the old values back.
-func setAll(vars []*graph.Variable, values map[string]*tensor.Tensor) error {
-	var old []tensor.View
+// setAll sets variables to what fits them by a program, which assigns all of them or, where there is no memory,
+// none.
+func setAll(s *graph.Store, vars []*graph.Variable, values map[string]*tensor.Tensor) error {
+	g := graph.New()
+	var assignments []*Node
 	for _, v := range vars {
-		before, err := v.Value()
-		if err == nil {
-			err = v.Set(values[v.Name()])
-		}
-		if err != nil { // no memory
-			for i, view := range old {
-				err = errors.Join(err, vars[i].Set(view))
-			}
-			return err
-		}
-		old = append(old, before)
+		assignments = append(assignments, v.Assign(g.Const(values[v.Name()])))
 	}
-	return nil
+	program, err := graph.CompileWith(s.Backend(), graph.Options{NoPasses: true}, assignments...)
+	if err != nil {
+		return err
+	}
+	_, err = program.Run(context.Background(), nil)
+	return err
 }
 
-// chosen is all variables of a store, or those given, which must be its.
-func chosen(op string, s *graph.Store, only []*graph.Variable) ([]*graph.Variable, error) {
+// chosen is all variables of a store, or those given, which must be its; each once.
+func chosen(op string, s *graph.Store, only []*graph.Variable) (vars []*graph.Variable, err error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
@@ -126,6 +124,9 @@ func chosen(op string, s *graph.Store, only []*graph.Variable) ([]*graph.Variabl
 		if v == nil || v.Store() != s {
 			return nil, tensor.Errorf(op, tensor.ErrForeignDomain, "variable %d is not of this store", i)
 		}
+		if !slices.Contains(vars, v) {
+			vars = append(vars, v)
+		}
 	}
-	return only, nil
+	return vars, nil
 }

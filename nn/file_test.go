@@ -1,7 +1,9 @@
 package nn_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/interop/safetensors"
 	"github.com/adjoint-go/adjoint/nn"
+	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -174,8 +177,8 @@ func (s scarce) Allocate(n int) (*tensor.Storage, error) {
 	return s.Backend.Allocate(n)
 }
 
-// TestLoadPutsBack: where memory ends in the middle of a Load, what was set gets its old value.
-func TestLoadPutsBack(t *testing.T) {
+// TestLoadWithoutMemory: wherever memory ends in a Load, nothing was set.
+func TestLoadWithoutMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.safetensors")
 	if err := nn.Save(path, stateful(1)); err != nil {
 		t.Fatal(err)
@@ -186,12 +189,66 @@ func TestLoadPutsBack(t *testing.T) {
 		s.New(v.Name(), graph.Value(tensor.Must(v.Value())), v.Spec().DType, v.Spec().Shape...)
 	}
 	before := contents(t, s)
-	left = 2 // the snapshots of before hold the old memory, so each variable moves to new
-	err := nn.Load(path, s)
-	if !errors.Is(err, errScarce) {
+	for k := range len(before) { // the snapshots of before hold the old memory, so each variable moves to new
+		left = k
+		if err := nn.Load(path, s); !errors.Is(err, errScarce) {
+			t.Fatal(err)
+		}
+		if now := contents(t, s); !equal(before, now) {
+			t.Errorf("%v became %v", before, now)
+		}
+	}
+	left = 100
+	w, _ := s.Lookup("w")
+	if err := nn.Load(path, s, w, w); err != nil || !slices.Equal(contents(t, s)[0], contents(t, stateful(1))[0]) {
+		t.Errorf("a variable named twice: %v", err)
+	}
+}
+
+// TestLoadWhileRunning: a run sees all of the new values or none.
+func TestLoadWhileRunning(t *testing.T) {
+	const many = 100
+	dir, s := t.TempDir(), store(1)
+	save := func(name string, v float64) string {
+		from, path := store(1), filepath.Join(dir, name)
+		for k := range many {
+			from.New(fmt.Sprint(k), nn.Fill(v), tensor.Float32, 1000)
+		}
+		if err := nn.Save(path, from); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	paths := []string{save("one", 1), save("two", 2)}
+	for k := range many {
+		s.New(fmt.Sprint(k), nn.Ones, tensor.Float32, 1000)
+	}
+	g := graph.New()
+	first, last := s.Variables()[0].Read(g), s.Variables()[many-1].Read(g)
+	same, err := graph.Compile(backend, ops.All(ops.Equal(first, last)))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if !equal(before, contents(t, s)) {
-		t.Errorf("%v became %v", before, contents(t, s))
+	done := make(chan error)
+	go func() {
+		var err error
+		for k := range 80 {
+			err = errors.Join(err, nn.Load(paths[k%2], s))
+		}
+		done <- err
+	}()
+	for {
+		outs, err := same.Run(context.Background(), nil)
+		if err != nil || !tensor.Must(tensor.Values[bool](outs[0]))[0] {
+			t.Fatalf("%v: a run saw half of a file", err)
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+		}
 	}
 }

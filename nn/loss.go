@@ -18,6 +18,17 @@ func CrossEntropy(logits, labels *Node) *Node {
 	return CrossEntropyWith(CrossEntropyOptions{}, logits, labels)
 }
 
+// NLL is the mean over b… of −logp[b…, labels[b…]], a scalar: CrossEntropy of what is a logarithm of
+// probabilities already, that of ops.LogSoftmax for one.
+//
+// Errors (sticky): those of CrossEntropy. When it is evaluated: *ops.IndexError for a label that is no class.
+func NLL(logp, labels *Node) *Node {
+	if bad := checkClasses("nn.NLL", logp, labels); bad != nil {
+		return bad
+	}
+	return ops.Mean(ops.Neg(atLabels(logp, labels)))
+}
+
 // CrossEntropyOptions are those of CrossEntropyWith; the zero value is what CrossEntropy uses.
 type CrossEntropyOptions struct {
 	// Smoothing ε takes the mean over all classes of −log softmax for a share ε of the loss: the target gives
@@ -84,8 +95,11 @@ func checkClasses(name string, logits, labels *Node) *Node {
 // oneOf is where labels is one of values. Values that the dtype cannot hold are nowhere.
 func oneOf(labels *Node, values []int) *Node {
 	wide := ops.Cast(labels, tensor.Int64)
-	is := ops.Equal(wide, values[0])
-	for _, v := range values[1:] {
+	is := ops.Zeros(labels.Graph(), tensor.Bool, labels.Shape()...)
+	for _, v := range values {
+		if v < 0 && labels.DType().IsUnsigned() {
+			continue // a uint64 beyond int64 would wrap to it
+		}
 		is = ops.Or(is, ops.Equal(wide, v))
 	}
 	return is

@@ -118,6 +118,18 @@ func TestLabelOutOfRange(t *testing.T) {
 	}
 }
 
+// TestIgnoreOfUnsigned: a uint64 label is not the negative one that it would wrap to.
+func TestIgnoreOfUnsigned(t *testing.T) {
+	g := graph.Eager(backend)
+	labels := g.Const(tensor.Of[uint64](0, math.MaxUint64, 1))
+	o := nn.CrossEntropyOptions{Ignore: []int{-1}}
+	loss := nn.CrossEntropyWith(o, constant(g, shape(3, 3), logits...), labels)
+	var bad *ops.IndexError
+	if !errors.As(loss.Err(), &bad) {
+		t.Errorf("label 2^64 − 1 is no class: %v", loss.Err())
+	}
+}
+
 func TestOtherLosses(t *testing.T) {
 	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 	for _, row := range []struct {

@@ -127,14 +127,15 @@ func (s *step) count(store *graph.Store) {
 	s.assign(v, next)
 }
 
-// clipNorm multiplies every gradient by clip/max(norm, clip), where norm is that of all gradients together.
+// clipNorm multiplies every gradient by clip/max(norm, clip), where norm is that of all gradients together. It
+// is computed in float64: the squares of gradients that have exploded are beyond float32.
 func (s *step) clipNorm() {
 	if s.clip == 0 {
 		return
 	}
 	squares := s.g.Literal(tensor.Float64, 0)
 	for _, p := range s.params {
-		squares = ops.Add(squares, ops.Cast(ops.Sum(ops.Square(p.grad)), tensor.Float64))
+		squares = ops.Add(squares, ops.Sum(ops.Square(ops.Cast(p.grad, tensor.Float64))))
 	}
 	factor := ops.Div(s.clip, ops.Maximum(ops.Sqrt(squares), s.clip))
 	for i, p := range s.params {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -304,6 +305,59 @@ func TestOptimizerErrors(t *testing.T) {
 		_, err := graph.Compile(backend, outs...)
 		if !errors.Is(err, row.kind) || !strings.HasPrefix(err.Error(), "optimizer_test.go:") {
 			t.Errorf("%s: %v, want %v", row.why, err, row.kind)
+		}
+	}
+}
+
+// TestClipOfExplodedGradients: gradients whose squares are beyond float32, or below it, are clipped like others.
+func TestClipOfExplodedGradients(t *testing.T) {
+	for _, slope := range []float64{1e25, 1e-30} {
+		s := store(1)
+		w := s.New("w", nn.Zeros, tensor.Float32, 4)
+		g := graph.New()
+		loss := ops.Sum(ops.Mul(w.Read(g), slope)) // a gradient of norm 2·slope
+		step, err := graph.Compile(backend, nn.SGD{LR: 1, ClipNorm: slope / 1e3}.Step(loss)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := step.Run(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		want := -slope / 2e3
+		for _, got := range floats(t, w) {
+			if !(math.Abs(got-want) <= 1e-6*math.Abs(want)) {
+				t.Errorf("slope %v: the step is %v, want %v", slope, got, want)
+			}
+		}
+	}
+}
+
+// TestOptimizersBuiltTogether: programs on one store are built by several goroutines and share their state.
+func TestOptimizersBuiltTogether(t *testing.T) {
+	for range 40 {
+		s := store(1)
+		w := s.New("w", nn.Ones, tensor.Float32, 4)
+		var wg sync.WaitGroup
+		start := make(chan bool)
+		for range 8 {
+			wg.Go(func() {
+				g := graph.New()
+				loss := ops.Sum(ops.Square(w.Read(g)))
+				<-start
+				step, err := graph.Compile(backend, nn.Adam{LR: 0.1}.Step(loss)...)
+				if err == nil {
+					_, err = step.Run(context.Background(), nil)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+		number, ok := s.Lookup("adam/step")
+		if err := s.Err(); err != nil || !ok || floats(t, number)[0] != 8 {
+			t.Fatalf("%v, want 8 steps counted by one variable", err)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // rate is LR times the schedule's factor. Momentum 0 keeps no b. These are the formulas of Sutskever et al.
 // 2013 with the rate outside of b, so a schedule acts on the whole step at once.
 type SGD struct {
-	LR          float64
+	LR          float64 // there is no default: 0 moves nothing
 	Momentum    float64 // 0 ≤ Momentum < 1
 	Nesterov    bool
 	WeightDecay float64

@@ -79,6 +79,9 @@ func (t *Trainer) Fit(ctx context.Context) (*History, error) {
 	if len(t.Outputs) == 0 || t.Data == nil || t.Backend == nil {
 		return h, tensor.Errorf("nn.Trainer", tensor.ErrUnsupported, "a trainer needs a backend, outputs and data")
 	}
+	if ctx == nil {
+		return h, tensor.Errorf("nn.Trainer", tensor.ErrUnsupported, "the context is nil; use context.Background()")
+	}
 	outputs := []*Node{t.Outputs[0]}
 	for _, m := range t.Metrics {
 		outputs = append(outputs, m.Value)

@@ -247,6 +247,15 @@ func TestFitErrors(t *testing.T) {
 	}
 }
 
+// TestFitNilContext: a caller's mistake is an error.
+func TestFitNilContext(t *testing.T) {
+	tr, _, _ := line(store(1), 400)
+	var none context.Context
+	if _, err := tr.Fit(none); !errors.Is(err, tensor.ErrUnsupported) {
+		t.Errorf("got %v, want an error that wraps %v", err, tensor.ErrUnsupported)
+	}
+}
+
 // TestFitAllocatesNoTensorsPerStep: a thousand steps more cost a few bytes each: the history.
 func TestFitAllocatesNoTensorsPerStep(t *testing.T) {
 	bytes := func(n int) uint64 {

@@ -73,12 +73,20 @@ func arity(in []tensor.Spec, n int) error {
 	return nil
 }
 
+// atLeast is arity for an op whose index operands follow n others.
+func atLeast(in []tensor.Spec, n int) error {
+	if len(in) < n {
+		return tensor.Errorf("", tensor.ErrUnsupported, "%d operands, want %d and those of the indices", len(in), n)
+	}
+	return nil
+}
+
 // sameDTypes refuses operands of different dtypes: nothing is promoted.
 func sameDTypes(in ...tensor.Spec) error {
 	for i, s := range in {
 		if s.DType != in[0].DType {
 			return tensor.Errorf("", tensor.ErrDType,
-				"operand 0 is %s, operand %d is %s", in[0].DType, i, s.DType)
+				"operand 0 is %s, operand %d is %s; cast one of them", in[0].DType, i, s.DType)
 		}
 	}
 	return nil

@@ -175,7 +175,10 @@ func (o BinaryOp) along(c *Call, i int, v *Node, conj bool) *Node {
 			slope = Mul(y, Guard(y, Log(a)))
 		}
 	case BinaryAtan2:
-		r2 := Add(Square(a), Square(b))
+		// b/(a² + b²), over m² so that no square overflows or vanishes; it does not depend on m.
+		m := StopGradient(Maximum(Abs(a), Abs(b)))
+		a, b = Div(a, m), Div(b, m)
+		r2 := Mul(Add(Square(a), Square(b)), m)
 		slope = Div(b, r2)
 		if i == 1 {
 			slope = Neg(Div(a, r2))

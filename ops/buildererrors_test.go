@@ -27,8 +27,8 @@ func TestBuilderErrors(t *testing.T) {
 		says  string
 	}
 	for _, r := range []row{
-		{"nothing is promoted", func() *ops.Node { return ops.Add(x, i) }, tensor.ErrDType, "ops.Add: operand 0 is float32, operand 1 is int32"},
-		{"shapes must broadcast", func() *ops.Node { return ops.Mul(x, ops.Transpose(x)) }, tensor.ErrShape, "ops.Mul: shapes [[2 3] [3 2]] do not broadcast"},
+		{"nothing is promoted", func() *ops.Node { return ops.Add(x, i) }, tensor.ErrDType, "ops.Add: operand 0 is float32, operand 1 is int32; cast one of them"},
+		{"shapes must broadcast", func() *ops.Node { return ops.Mul(x, ops.Transpose(x)) }, tensor.ErrShape, "ops.Mul: shapes [2 3] and [3 2] do not broadcast"},
 		{"scalars have no dtype", func() *ops.Node { return ops.Add(1, 2) }, tensor.ErrDType, "ops.Add: every operand is a Go scalar"},
 		{"scalars have no dtype", func() *ops.Node { return ops.Where(b, 1, 2) }, tensor.ErrDType, "ops.Where: every operand is a Go scalar"},
 		{"a scalar takes the node's dtype", func() *ops.Node { return ops.Add(i, 1.5) }, tensor.ErrDType, "1.5"},
@@ -45,6 +45,76 @@ func TestBuilderErrors(t *testing.T) {
 		{"compositions name themselves", func() *ops.Node { return ops.Clamp(x, 0, i) }, tensor.ErrDType, "ops.Clamp: operand 0 is float32, operand 2 is int32"},
 		{"compositions name themselves", func() *ops.Node { return ops.Clamp(i, 0.5, 1) }, tensor.ErrDType, "0.5"},
 		{"a mean of integers would round", func() *ops.Node { return ops.Mean(i) }, tensor.ErrDType, "ops.Mean: operand 0 is int32, want a float or a complex: cast it first"},
+
+		{"a norm of integers would round", func() *ops.Node { return ops.Norm(i, 2) }, tensor.ErrDType, "ops.Norm: operand 0 is int32, want a float or a complex: cast it first"},
+		{"a variance of integers would round", func() *ops.Node { return ops.Var(b, 0) }, tensor.ErrDType, "ops.Var: operand 0 is bool"},
+		{"a variance of integers would round", func() *ops.Node { return ops.Std(i, 1) }, tensor.ErrDType, "ops.Std: operand 0 is int32"},
+		{"orders are numbers", func() *ops.Node { return ops.Norm(x, math.NaN()) }, tensor.ErrUnsupported, "ops.Norm: there is no norm of order NaN"},
+		{"an axis is inside", func() *ops.Node { return ops.Norm(x, 2, 2) }, tensor.ErrAxis, "ops.Norm: axis 2 is outside of rank 2"},
+		{"an axis is inside", func() *ops.Node { return ops.Std(x, 0, -3) }, tensor.ErrAxis, "ops.Std: axis -3 is outside of rank 2"},
+		{"an epsilon is added", func() *ops.Node { return ops.Standardize(x, -1, 0) }, tensor.ErrBounds, "ops.Standardize: epsilon -1, want 0 or more"},
+		{"a complex is not normalised", func() *ops.Node { return ops.RMSNormalize(c, 1, 0) }, tensor.ErrUnsupported, "ops.RMSNormalize: operand 0 is complex64"},
+		{"groups are equal", func() *ops.Node { return ops.GroupNormalize(x, 1, 2, -1) }, tensor.ErrShape, "ops.GroupNormalize: 2 groups of axis 1 with extent 3"},
+		{"there is a group", func() *ops.Node { return ops.GroupNormalize(x, 1, 0, 0) }, tensor.ErrShape, "0 groups"},
+		{"a statistic is per channel", func() *ops.Node { return ops.BatchNormalize(x, x, x, 1, 0) }, tensor.ErrShape, "ops.BatchNormalize: operand 1 has shape [2 3], want [2], the extent of axis 0"},
+		{"a statistic is a float", func() *ops.Node { return ops.BatchNormalize(x, ops.Sum(x, 1), ops.Sum(i, 1), 1, 0) }, tensor.ErrDType, "operand 2 is int32"},
+
+		{"windows have axes", func() *ops.Node { return ops.Unfold(x, []int{2}, nil, nil) }, tensor.ErrAxis, "ops.Unfold: 1 sizes, 2 strides and 2 dilations for 2 axes [0 1]"},
+		{"an axis is inside", func() *ops.Node { return ops.Unfold(x, []int{2}, nil, nil, 2) }, tensor.ErrAxis, "ops.Unfold: axis 2 is outside of rank 2"},
+		{"windows move on", func() *ops.Node { return ops.Unfold(x, []int{2}, []int{0}, nil, 0) }, tensor.ErrShape, "ops.Unfold: window of size 2, stride 0 and dilation 1 on axis 0"},
+		{"what is folded are the windows", func() *ops.Node { return ops.Fold(x, []int{5}, []int{3}, nil, nil) }, tensor.ErrShape, "ops.Fold: operand 0 has shape [2 3], the windows of shape [5] have [3 3]"},
+		{"windows slide over axes", func() *ops.Node {
+			return ops.ReduceWindow(ops.ReduceSum, x, ops.Sliding{Sizes: []int{1, 1, 1}})
+		}, tensor.ErrAxis, "ops.ReduceWindow: windows of sizes [1 1 1] for operand shape [2 3]"},
+		{"the lists of windows are as long", func() *ops.Node {
+			return ops.AvgPool(x, ops.Sliding{Sizes: []int{1, 1}, Strides: []int{1}}, false)
+		}, tensor.ErrAxis, "ops.AvgPool: [1] for windows of sizes [1 1], want as many"},
+		{"windows are not dilated by 0", func() *ops.Node {
+			return ops.MaxPool(x, ops.Sliding{Sizes: []int{1}, Dilations: []int{0}})
+		}, tensor.ErrShape, "ops.MaxPool: window of size 1, stride 1 and dilation 0 on axis 1"},
+		{"windows do not overflow", func() *ops.Node {
+			return ops.MaxPool(x, ops.Sliding{Sizes: []int{1}, Strides: []int{1 << 40}})
+		}, tensor.ErrOverflow, "stride 1099511627776"},
+		{"not everything is cropped", func() *ops.Node {
+			return ops.ReduceWindow(ops.ReduceSum, x, ops.Sliding{Sizes: []int{1}, Low: []int{-4}})
+		}, tensor.ErrShape, "ops.ReduceWindow: padding -4 and 0 crops more than the extent 3"},
+		{"what is cropped stays so", func() *ops.Node {
+			return ops.ReduceWindow(ops.ReduceSum, x, ops.Sliding{Sizes: []int{2}, High: []int{-1}, Ceil: true})
+		}, tensor.ErrShape, "is cropped by 1 at its end and rounded up"},
+		{"a window has an element", func() *ops.Node { return ops.MaxPool(x, ops.Sliding{Sizes: []int{1}, High: []int{2}}) }, tensor.ErrShape, "ops.MaxPool: window 3 of axis 1 has no element"},
+		{"a window has an element", func() *ops.Node { return ops.MaxPool(x, ops.Sliding{Sizes: []int{0}}) }, tensor.ErrUnsupported, "no element to point to"},
+		{"a pool needs an order", func() *ops.Node { return ops.MaxPool(c, ops.Sliding{}) }, tensor.ErrUnsupported, "ops.MaxPool: operand 0 is complex64"},
+		{"an average rounds", func() *ops.Node { return ops.AvgPool(i, ops.Sliding{}, false) }, tensor.ErrDType, "ops.AvgPool: operand 0 is int32"},
+		{"a window reduces by what there is", func() *ops.Node { return ops.ReduceWindow(99, x, ops.Sliding{}) }, tensor.ErrUnsupported, "ops.ReduceWindow: there is no function 99"},
+		{"the initial value is a scalar", func() *ops.Node {
+			return ops.ReduceWindowInit(ops.ReduceSum, x, x, ops.Sliding{})
+		}, tensor.ErrRank, "ops.ReduceWindowInit: operand 1, the initial value, has shape [2 3]"},
+		{"a source has an element a window", func() *ops.Node {
+			return ops.SelectAndScatter(ops.ArgMaxFn, x, x, 0, ops.Sliding{Sizes: []int{2}})
+		}, tensor.ErrShape, "ops.SelectAndScatter: operand 1, the source, has shape [2 3] for windows [2 2]"},
+		{"magnitudes select nothing", func() *ops.Node {
+			return ops.SelectAndScatter(ops.ArgMaxAbsFn, x, x, 0, ops.Sliding{})
+		}, tensor.ErrUnsupported, "ops.ArgMaxAbs selects nothing"},
+
+		{"a triangle is of matrices", func() *ops.Node { return ops.Tril(ops.Sum(x, 0), 0) }, tensor.ErrRank, "ops.Tril: operand 0 has shape [3]"},
+		{"two axes make a diagonal", func() *ops.Node { return ops.Trace(x, 0, 1, 1) }, tensor.ErrAxis, "axis 1 is repeated"},
+		{"a shift per axis", func() *ops.Node { return ops.Roll(x, []int{1}, []int{0, 1}) }, tensor.ErrAxis, "ops.Roll: 1 shifts [1] for 2 axes [0 1]"},
+		{"differences are counted", func() *ops.Node { return ops.Diff(x, -1, 0) }, tensor.ErrBounds, "ops.Diff: differences of order -1"},
+		{"indices are no larger", func() *ops.Node { return ops.GatherElements(x, ops.Concat(1, i, i), 0) }, tensor.ErrShape, "ops.GatherElements: indices of shape [2 6] exceed x of shape [2 3] beside axis 0"},
+		{"indices are integers", func() *ops.Node { return ops.GatherElements(x, x, 0) }, tensor.ErrDType, "ops.GatherElements: indices have dtype float32"},
+		{"indices have x's rank", func() *ops.Node { return ops.GatherElements(x, ops.Flatten(i), 0) }, tensor.ErrRank, "ops.GatherElements: indices of shape [6] for x of shape [2 3]"},
+		{"updates are no smaller", func() *ops.Node {
+			return ops.ScatterElements(x, i, ops.SliceAxis(x, 1, 0, 2), 0, ops.CombineAdd)
+		}, tensor.ErrShape, "ops.ScatterElements: updates of shape [2 2] for indices of shape [2 3]"},
+		{"tuples are no longer than the rank", func() *ops.Node { return ops.GatherND(x, i, 0) }, tensor.ErrRank, "ops.GatherND: 0 batch axes and tuples of indices [2 3] for x of shape [2 3]"},
+		{"slices are named by a list", func() *ops.Node { return ops.IndexAdd(x, i, 1, 0) }, tensor.ErrRank, "ops.IndexAdd: indices of shape [2 3], want rank 1 or 0"},
+		{"one value fills", func() *ops.Node { return ops.IndexFill(x, ops.Sum(i, 1), x, 0) }, tensor.ErrRank, "ops.IndexFill: the value has shape [2 3], want rank 0"},
+		{"a mask broadcasts to x", func() *ops.Node { return ops.MaskedFill(ops.Sum(x, 0), b, 0) }, tensor.ErrShape, "ops.MaskedFill: mask of shape [2 3] does not broadcast to operand shape [3]"},
+		{"a mask is a bool", func() *ops.Node { return ops.MaskedFill(x, i, 0) }, tensor.ErrDType, "ops.MaskedFill: mask has dtype int32, want bool"},
+		{"a source has enough", func() *ops.Node {
+			return ops.MaskedScatter(x, g.Const(tensor.Of(true, true, false)), ops.SliceAxis(ops.Flatten(x), 0, 0, 3))
+		}, tensor.ErrShape, "ops.MaskedScatter: 4 elements of the mask are true, the source has shape [3]"},
+		{"a mask is known", func() *ops.Node { return ops.MaskedScatter(x, b, x) }, tensor.ErrDataDependent, "ops.MaskedScatter: the elements of mask bool[2 3] are known only at run time"},
 
 		{"the axes are a permutation", func() *ops.Node { return ops.Transpose(x, 0, -2) }, tensor.ErrAxis, "ops.Transpose: axis -2 is repeated in axes [0 -2]"},
 		{"the axes are a permutation", func() *ops.Node { return ops.Transpose(x, 1) }, tensor.ErrAxis, "ops.Transpose"},
@@ -88,7 +158,7 @@ func TestBuilderErrors(t *testing.T) {
 		{"scalars have Mul", func() *ops.Node { return ops.MatMul(x, ops.Sum(x)) }, tensor.ErrRank, "ops.MatMul: shapes [2 3] and []"},
 		{"batches broadcast", func() *ops.Node {
 			return ops.MatMul(ops.Zeros(g, tensor.Int8, 2, 3, 4), ops.Zeros(g, tensor.Int8, 3, 4, 5))
-		}, tensor.ErrShape, "ops.MatMul: shapes [[2] [3]] do not broadcast"},
+		}, tensor.ErrShape, "ops.MatMul: shapes [2] and [3] do not broadcast"},
 		{"the extents fit", func() *ops.Node { return ops.Dot(x, e) }, tensor.ErrShape, "ops.Dot"},
 
 		{"an index has elements", func() *ops.Node { return ops.ArgMaxAll(e) }, tensor.ErrUnsupported, "ops.ArgMaxAll: operand shape [0 3]"},
@@ -137,7 +207,7 @@ func TestErrorStandsAtTheLine(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	bad := ops.Gelu(ops.Add(x, g.Placeholder(f32spec(3)))) // one line below
 	after := ops.Exp(ops.Sum(x, 7))
-	want := fmt.Sprintf("buildererrors_test.go:%d: ops.Add: shapes [[2] [3]] do not broadcast", line+1)
+	want := fmt.Sprintf("buildererrors_test.go:%d: ops.Add: shapes [2] and [3] do not broadcast", line+1)
 	if bad.Valid() || after.Valid() || g.Err().Error() != want {
 		t.Errorf("%v, want the first cause, %s", g.Err(), want)
 	}

@@ -51,7 +51,7 @@ var (
 )
 
 // builderRows has every builder of nodes from nodes; some twice, for another dtype.
-var builderRows = slices.Concat(elementwiseRows(), viewRows(), reductionRows(), sortRows(), randomRows())
+var builderRows = slices.Concat(elementwiseRows(), viewRows(), reductionRows(), slidingRows(), elementRows(), sortRows(), randomRows())
 
 func elementwiseRows() (rows []builderRow) {
 	for name, f := range map[string]func(*ops.Node) *ops.Node{
@@ -202,6 +202,66 @@ func sortRows() []builderRow {
 		rows = append(rows, builderRow{name, "", specs(a64, spec(tensor.Uint8, 2)), func(x []*ops.Node) *ops.Node { return f(x[0], x[1], 4) }})
 	}
 	return rows
+}
+
+func slidingRows() []builderRow {
+	x, w := spec(tensor.Float64, 2, 4, 3), ops.Sliding{Sizes: []int{3, 2}, Low: []int{1, 0}}
+	counted := func(f func(x *ops.Node, correction int, axes ...int) *ops.Node) func(x []*ops.Node) *ops.Node {
+		return func(x []*ops.Node) *ops.Node { return f(x[0], 1, -1) }
+	}
+	return []builderRow{
+		{"Unfold", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Unfold(x[0], []int{2}, nil, nil, -1) }},
+		{"Fold", "", specs(spec(tensor.Float64, 2, 2, 2)), func(x []*ops.Node) *ops.Node {
+			return ops.Fold(x[0], []int{2, 3}, []int{2}, nil, nil, -1)
+		}},
+		{"ReduceWindow", "", specs(x), func(x []*ops.Node) *ops.Node { return ops.ReduceWindow(ops.ReduceMax, x[0], w) }},
+		{"ReduceWindowInit", "", specs(x, s64), func(x []*ops.Node) *ops.Node {
+			return ops.ReduceWindowInit(ops.ReduceSum, x[0], x[1], w)
+		}},
+		{"MaxPool", "", specs(x), func(x []*ops.Node) *ops.Node { return ops.MaxPool(x[0], w) }},
+		{"MaxPoolIndex", "MaxPool", specs(x), func(x []*ops.Node) *ops.Node {
+			_, at := ops.MaxPoolIndex(x[0], w)
+			return at
+		}},
+		{"AvgPool", "", specs(x), func(x []*ops.Node) *ops.Node { return ops.AvgPool(x[0], w, true) }},
+		{"SelectAndScatter", "", specs(x, spec(tensor.Float64, 2, 3, 2), s64), func(x []*ops.Node) *ops.Node {
+			return ops.SelectAndScatter(ops.ArgMinFn, x[0], x[1], x[2], w)
+		}},
+		{"Var", "", specs(a64), counted(ops.Var)},
+		{"Var", "", specs(c128), counted(ops.Var)},
+		{"Std", "", specs(a64), counted(ops.Std)},
+		{"Norm", "", specs(c128), func(x []*ops.Node) *ops.Node { return ops.Norm(x[0], 3, 0) }},
+		{"Standardize", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Standardize(x[0], 1e-5, -1) }},
+		{"RMSNormalize", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.RMSNormalize(x[0], 1e-5, -1) }},
+		{"GroupNormalize", "", specs(x), func(x []*ops.Node) *ops.Node { return ops.GroupNormalize(x[0], 1e-5, 2, 1) }},
+		{"BatchNormalize", "", specs(a64, v64, v64), func(x []*ops.Node) *ops.Node {
+			return ops.BatchNormalize(x[0], x[1], x[2], 1e-5, 1)
+		}},
+	}
+}
+
+func elementRows() []builderRow {
+	i3, pairs := spec(tensor.Int32, 3), spec(tensor.Int64, 4, 2)
+	return []builderRow{
+		{"Roll", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Roll(x[0], []int{2}, []int{-1}) }},
+		{"Tril", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Tril(x[0], 0) }},
+		{"Triu", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Triu(x[0], 1) }},
+		{"Trace", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Trace(x[0], 0, 0, 1) }},
+		{"Outer", "", specs(a64, v64), func(x []*ops.Node) *ops.Node { return ops.Outer(x[0], x[1]) }},
+		{"Diff", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Diff(x[0], 1, -1) }},
+		{"GatherElements", "", specs(a64, n64), func(x []*ops.Node) *ops.Node { return ops.GatherElements(x[0], x[1], -1) }},
+		{"ScatterElements", "", specs(a64, n64, a64), func(x []*ops.Node) *ops.Node {
+			return ops.ScatterElements(x[0], x[1], x[2], 0, ops.CombineAdd)
+		}},
+		{"GatherND", "", specs(a64, pairs), func(x []*ops.Node) *ops.Node { return ops.GatherND(x[0], x[1], 0) }},
+		{"ScatterND", "", specs(a64, pairs, spec(tensor.Float64, 4)), func(x []*ops.Node) *ops.Node {
+			return ops.ScatterND(x[0], x[1], x[2], ops.CombineMax)
+		}},
+		{"IndexAdd", "", specs(a64, i3, s64), func(x []*ops.Node) *ops.Node { return ops.IndexAdd(x[0], x[1], x[2], 0) }},
+		{"IndexCopy", "", specs(a64, i3, v64), func(x []*ops.Node) *ops.Node { return ops.IndexCopy(x[0], x[1], x[2], 0) }},
+		{"IndexFill", "", specs(a64, i3, s64), func(x []*ops.Node) *ops.Node { return ops.IndexFill(x[0], x[1], x[2], 1) }},
+		{"MaskedFill", "", specs(a64, boolspec(3), s64), func(x []*ops.Node) *ops.Node { return ops.MaskedFill(x[0], x[1], x[2]) }},
+	}
 }
 
 func randomRows() []builderRow {

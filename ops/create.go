@@ -64,21 +64,19 @@ func OnesLike(x *Node) *Node {
 }
 
 // Arange is start, start + step, … up to but without stop: out[i] = start + i·step, ⌈(stop − start)/step⌉ of
-// them, none where that is negative. Floats are computed in float64 and rounded once.
+// them, none where that is negative. Floats are computed in float64 and rounded once; integers exactly, and an
+// element beyond the first that dt cannot hold wraps as Cast does.
 //
-// Errors (sticky): also tensor.ErrShape where step is 0 or a bound is not finite, tensor.ErrDType for bool.
+// Errors (sticky): also tensor.ErrShape where step is 0 or a bound is not finite, tensor.ErrDType for bool and
+// for a fraction in an integer dt, tensor.ErrOverflow for a start that an integer dt cannot hold.
 func Arange[T int | int64 | float64](g *graph.Graph, dt tensor.DType, start, stop, step T) *Node {
 	const op = "ops.Arange"
 	if bad := noGraph(op, g); bad != nil {
 		return bad
 	}
-	count := math.Ceil((float64(stop) - float64(start)) / float64(step))
-	if step == 0 || math.IsNaN(count) || math.IsInf(count, 0) {
-		return g.Fail(op, tensor.Errorf("", tensor.ErrShape,
-			"no range leads from %v to %v in steps of %v", start, stop, step))
-	}
-	if count >= math.MaxInt {
-		return g.Fail(op, tensor.Errorf("", tensor.ErrOverflow, "the range has %v elements", count))
+	count, err := rangeCount(start, stop, step)
+	if err != nil {
+		return g.Fail(op, err)
 	}
 	wide := dt
 	switch {
@@ -86,9 +84,40 @@ func Arange[T int | int64 | float64](g *graph.Graph, dt tensor.DType, start, sto
 		wide = tensor.Float64
 	case dt.IsComplex():
 		wide = tensor.Complex128
+	case dt.IsInteger(): // which holds a negative step too
+		if first := g.LiteralFor(op, dt, start); !first.Valid() {
+			return first
+		}
+		wide = tensor.Int64
 	}
-	positions := Iota(g, wide, 0, int(max(count, 0)))
-	return Cast(Add(Mul(positions, step), start), dt)
+	return Cast(Add(Mul(Iota(g, wide, 0, count), step), start), dt)
+}
+
+// rangeCount is ⌈(stop − start)/step⌉ or 0: of integers exactly, whatever their distance.
+func rangeCount[T int | int64 | float64](start, stop, step T) (int, error) {
+	count := math.Ceil((float64(stop) - float64(start)) / float64(step))
+	if step == 0 || math.IsNaN(count) || math.IsInf(count, 0) {
+		return 0, tensor.Errorf("", tensor.ErrShape,
+			"no range leads from %v to %v in steps of %v", start, stop, step)
+	}
+	if (stop > start) != (step > 0) || stop == start {
+		return 0, nil
+	}
+	if _, isFloat := any(step).(float64); !isFloat {
+		distance, stride := uint64(stop)-uint64(start), uint64(step)
+		if step < 0 {
+			distance, stride = -distance, -stride
+		}
+		whole := (distance-1)/stride + 1
+		if whole <= math.MaxInt {
+			return int(whole), nil
+		}
+		count = float64(whole)
+	}
+	if count >= math.MaxInt {
+		return 0, tensor.Errorf("", tensor.ErrOverflow, "the range has %v elements", count)
+	}
+	return int(max(count, 0)), nil
 }
 
 // widened is the dtype in which sums of many elements of dt are accurate: float32 for the halves.

@@ -60,7 +60,8 @@ func RandomNormal(key *Node, dt tensor.DType, shape ...int) *Node {
 }
 
 // Bernoulli is true with probability p: RandomUniform < p. p is a Go scalar, for float32 numbers, or a node of
-// a float dtype that broadcasts to the result's shape. It has no gradient.
+// a float dtype that broadcasts to the result's shape; halves are compared in float32, whose numbers are near
+// enough to each other for a small p. It has no gradient.
 //
 // Errors (sticky): also tensor.ErrDType for a p that is no float, tensor.ErrShape where it does not broadcast.
 func Bernoulli(key *Node, p any, shape ...int) *Node {
@@ -78,7 +79,10 @@ func Bernoulli(key *Node, p any, shape ...int) *Node {
 	if bad := random(op, key, acceptFloat, dt); bad != nil {
 		return bad
 	}
-	u := RandomUniform(key, dt, shape...)
+	u := RandomUniform(key, widened(dt), shape...)
+	if n, isNode := p.(*Node); isNode {
+		p = Cast(n, widened(dt))
+	}
 	x, bad := lift(op, 0, u, p)
 	if bad != nil {
 		return bad

@@ -8,6 +8,7 @@ import (
 	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/backend/cpu"
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -119,6 +120,10 @@ func TestHalves(t *testing.T) {
 	g := graph.Eager(cpu.New())
 	const n = 70_000
 	x := ops.Full(g, tensor.Float16, 60_000, n)
+	zero := ops.Zeros(g, tensor.Float16, 1)
+	forward := func(y, x *ops.Node) *ops.Node {
+		return autograd.JVP([]*ops.Node{y}, []*ops.Node{x}, []*ops.Node{ops.Full(g, tensor.Float16, 2, n)})[0]
+	}
 	for _, r := range []struct {
 		why  string
 		got  *ops.Node
@@ -126,6 +131,8 @@ func TestHalves(t *testing.T) {
 	}{
 		{"the mean is in range where the sum is not", ops.Mean(x), 60_000},
 		{"more ties than a half counts", ops.Max(autograd.Grad(ops.Max(x), x)[0]), 0x1.ep-17}, // 1/70000 as a half
+		{"tangents that tie are averaged, not summed in halves", forward(ops.Max(x), x), 2},
+		{"those of a scatter too", forward(ops.Index(ops.MaxIndex(zero, x, index.Of(tensor.Must(tensor.New(tensor.Int32, n)))), index.At(0)), x), 2},
 	} {
 		v, err := r.got.Value()
 		if err != nil {
@@ -238,5 +245,99 @@ func TestFloorDiv(t *testing.T) {
 	v := tensor.Must(ops.FloorDiv(a, b).Value())
 	if got, want := v.String(), "[ -43 -128   -4    3   -4    0    0]"; got != want {
 		t.Errorf("int8: %s, want %s", got, want)
+	}
+}
+
+// TestHalfTies has more ties than float16 counts: the shares do not become 0, nor the sums of tangents infinite.
+func TestHalfTies(t *testing.T) {
+	const n = 70000
+	share := tensor.ToF16From64(1. / n).Float32()
+	for _, r := range []struct {
+		why string
+		f   func(x *ops.Node) *ops.Node
+	}{
+		{"a reduction", func(x *ops.Node) *ops.Node { return ops.Max(x) }},
+		{"a scatter", func(x *ops.Node) *ops.Node {
+			at := ops.Zeros(x.Graph(), tensor.Int64, n)
+			return ops.Sum(ops.MaxIndex(ops.Full(x.Graph(), tensor.Float16, -1, 1), x, index.Of(at)))
+		}},
+	} {
+		g := graph.Eager(cpu.New())
+		x := ops.Zeros(g, tensor.Float16, n)
+		y := r.f(x)
+		back := ops.SliceAxis(autograd.Grad(y, x)[0], 0, 0, 1)
+		ahead := autograd.JVP([]*ops.Node{y}, []*ops.Node{x}, []*ops.Node{ops.OnesLike(x)})[0]
+		got := tensor.Must(tensor.Must(ops.Concat(0, back, ops.Reshape(ahead, 1)).Value()).Read().Float64s())
+		if want := []float64{float64(share), 1}; !slices.Equal(got, want) {
+			t.Errorf("%s: share and sum of tangents %v, want %v", r.why, got, want)
+		}
+	}
+}
+
+// TestHalfProducts has partial sums and products that float16 does not hold, of derivatives that it does.
+func TestHalfProducts(t *testing.T) {
+	at := index.Of(tensor.Of[int64](0, 0, 0, 0))
+	for _, r := range []struct {
+		why string
+		f   func(x *ops.Node) *ops.Node
+	}{
+		{"a reduction", func(x *ops.Node) *ops.Node { return ops.Prod(x) }},
+		{"an initial value", func(x *ops.Node) *ops.Node { return ops.ReduceInit(ops.ReduceProd, x, 1) }},
+		{"a scatter", func(x *ops.Node) *ops.Node {
+			return ops.Sum(ops.MulIndex(ops.Ones(x.Graph(), tensor.Float16, 1), x, at))
+		}},
+	} {
+		g := graph.Eager(cpu.New())
+		x := ops.Cast(g.Const(tensor.Of(8192, 8192, 1, 1./(1<<20))), tensor.Float16) // 2¹³, 2¹³, 1, 2⁻²⁰
+		y := r.f(x)
+		third := ops.Cast(g.Const(tensor.Of(0., 0, 1, 0)), tensor.Float16)
+		back := ops.SliceAxis(autograd.Grad(y, x)[0], 0, 2, 1)
+		ahead := autograd.JVP([]*ops.Node{y}, []*ops.Node{x}, []*ops.Node{third})[0]
+		got := tensor.Must(tensor.Must(ops.Concat(0, back, ops.Reshape(ahead, 1)).Value()).Read().Float64s())
+		if !slices.Equal(got, []float64{64, 64}) {
+			t.Errorf("%s: the derivative by the third factor is %v backward and forward, want 64", r.why, got)
+		}
+	}
+	g := graph.Eager(cpu.New())
+	x := ops.Zeros(g, tensor.Float16, 1<<17)
+	v := tensor.Must(autograd.Grad(ops.Sum(ops.LogSoftmax(x, 0)), x)[0].Value())
+	if got := tensor.Must(v.Read().Float64s()); slices.ContainsFunc(got, func(f float64) bool { return !(math.Abs(f) < .005) }) {
+		t.Errorf("LogSoftmax of equals under equal cotangents has the gradient %v, want 0 but for its rounding", got[0])
+	}
+}
+
+// TestSlopesInRange has slopes whose obvious formulas square something that the dtype does not hold.
+func TestSlopesInRange(t *testing.T) {
+	inf := math.Inf(1)
+	atan2 := func(x *ops.Node) *ops.Node { return ops.Atan2(x, x.Graph().Literal(x.DType(), 1e-4)) }
+	for _, r := range []struct {
+		why     string
+		f       func(x *ops.Node) *ops.Node
+		dt      tensor.DType
+		x, want float64
+	}{
+		{"Atan of more than √65504", ops.Atan, tensor.Float16, 300, 1. / 90001},
+		{"Atan at ∞", ops.Atan, tensor.Float32, -inf, 0},
+		{"Atan at 0", ops.Atan, tensor.Float32, 0, 1},
+		{"Asinh of more than √65504", ops.Asinh, tensor.Float16, -300, 1. / 300},
+		{"Asinh far out", ops.Asinh, tensor.Float32, 1e25, 1e-25},
+		{"Asinh at ∞", ops.Asinh, tensor.Float32, inf, 0},
+		{"Asinh at 0", ops.Asinh, tensor.Float32, 0, 1},
+		{"Atan2 near 0", atan2, tensor.Float16, 1e-4, 5000},
+		{"Atan2 nearer", func(x *ops.Node) *ops.Node { return ops.Atan2(x, x) }, tensor.Float32, 1e-30, 0},
+		{"Atan2 nearer, by one", func(x *ops.Node) *ops.Node { return ops.Atan2(x, 1e-30) }, tensor.Float32, 1e-30, 5e29},
+		{"Atan2 far out", func(x *ops.Node) *ops.Node { return ops.Atan2(300, x) }, tensor.Float16, 300, -1. / 600},
+		{"Atan2 on an axis", func(x *ops.Node) *ops.Node { return ops.Atan2(x, 2) }, tensor.Float32, 0, .5},
+	} {
+		g := graph.Eager(cpu.New())
+		x := ops.Cast(g.Const(tensor.Scalar(r.x)), r.dt) // no literal, which would be the other operand too
+		v, err := autograd.Grad(r.f(x), x)[0].Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tensor.Must(v.Read().Float64s())[0]
+		if !(math.Abs(got-r.want) <= .02*math.Abs(r.want)) {
+			t.Errorf("%s: the slope of %s at %v is %v, want %v", r.why, r.dt, r.x, got, r.want)
+		}
 	}
 }

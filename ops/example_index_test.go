@@ -42,7 +42,7 @@ func ExampleIndexError() {
 	fmt.Println(bad)
 	fmt.Println("item", bad.Operand, "position", bad.Position)
 	// Output:
-	// index 3 at position [1] of index operand 1 is out of bounds for axis 0 with extent 3
+	// index 3 at position [1] of item 1 is out of bounds for axis 0 with extent 3
 	// item 1 position [1]
 }
 

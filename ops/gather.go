@@ -87,6 +87,9 @@ func (o GatherOp) Key() string { return graph.KeyOf(o) }
 
 // Infer is x's dtype and the shape of U.
 func (o GatherOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	if err := atLeast(in, 1); err != nil {
+		return nil, err
+	}
 	if err := o.Mode.check(); err != nil {
 		return nil, err
 	}

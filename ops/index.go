@@ -89,7 +89,7 @@ func planPlaces(name string, x *Node, p *index.Plan) (places, *Node) {
 			return at, i
 		}
 		w.IndexAxes, at.idx = append(w.IndexAxes, a.Axis), append(at.idx, i)
-		at.origin = append(at.origin, Origin{Operand: a.Item, Axis: a.XAxis})
+		at.origin = append(at.origin, Origin{Operand: a.Item, Axis: a.XAxis, Item: true})
 	}
 	for o := range p.Shape {
 		if o < p.At || o >= p.At+len(p.Index) {

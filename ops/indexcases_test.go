@@ -297,6 +297,14 @@ func TestAlongBroadcast(t *testing.T) {
 		{name: "one index for all rows", why: "and the indices against x",
 			f: func(x, u *node) *node { return ops.TakeAlongAxis(x, x.Graph().Const(ints([]int{1, 1}, 2)), 1) },
 			x: f64([]int{2, 3}, 1, 2, 3, 4, 5, 6), want: []float64{3, 6}, dx: []float64{0, 0, 1, 0, 0, 1}},
+		{name: "fewer rows than x", why: "they are the first ones (CASES 10)", f: row,
+			x: f64([]int{3, 3}, 1, 2, 3, 4, 5, 6, 7, 8, 9), want: []float64{1, 2, 5, 6}, dx: []float64{1, 1, 0, 0, 1, 1, 0, 0, 0}},
+		{name: "put into the first rows", why: "the others stay",
+			f: func(x, u *node) *node {
+				return ops.PutAlongAxis(x, x.Graph().Const(ints([]int{2, 2}, 0, 1, 1, -1)), u, 1, ops.CombineAdd)
+			},
+			x: f64([]int{3, 2}, 1, 2, 3, 4, 5, 6), u: f64([]int{2, 2}, 10, 20, 30, 40), want: []float64{11, 22, 3, 74, 5, 6},
+			dx: []float64{1, 1, 1, 1, 1, 1}, du: []float64{1, 1, 1, 1}},
 		{name: "many rows put into one", why: "they combine in order",
 			f: func(x, u *node) *node {
 				return ops.PutAlongAxis(x, x.Graph().Const(ints([]int{2, 2}, 0, 1, 1, -1)), u, 1, ops.CombineSet)

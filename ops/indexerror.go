@@ -12,6 +12,7 @@ import (
 type Origin struct {
 	Operand int   // the number of the index operand, or of the item in an index expression
 	Axis    int   // of the tensor that the user indexed
+	Item    bool  // Operand is the number of an item
 	Within  []int // the axes of IndexShape that positions are told in; nil: all of them
 }
 
@@ -20,6 +21,7 @@ type Origin struct {
 type IndexError struct {
 	Op       string
 	Operand  int   // the number of the index operand, or of the item in an index expression
+	Item     bool  // Operand is the number of an item
 	Position []int // in the broadcast shape of the index operands; where that is empty, in the operand's own
 	Index    int64 // as it was given; a uint64 above MaxInt64 shows as MaxInt64
 	Axis     int   // of the tensor indexed
@@ -33,8 +35,12 @@ func (e *IndexError) Error() string {
 	if e.Window != 1 {
 		window = fmt.Sprintf(" for a window of %d", e.Window)
 	}
-	return fmt.Sprintf("index %d at position %v of index operand %d is out of bounds for axis %d with extent %d%s",
-		e.Index, e.Position, e.Operand, e.Axis, e.Extent, window)
+	operand := "index operand"
+	if e.Item {
+		operand = "item"
+	}
+	return fmt.Sprintf("index %d at position %v of %s %d is out of bounds for axis %d with extent %d%s",
+		e.Index, e.Position, operand, e.Operand, e.Axis, e.Extent, window)
 }
 
 // Unwrap is tensor.ErrBounds.
@@ -43,7 +49,7 @@ func (e *IndexError) Unwrap() error { return tensor.ErrBounds }
 // Tell puts an error that a kernel found, in terms of the op's own index operands, in the user's terms. The
 // position is in the index shape; where that is empty, in the operand's own shape.
 func (o Origin) Tell(e *IndexError, indexShape []int) {
-	e.Operand, e.Axis = o.Operand, o.Axis
+	e.Operand, e.Axis, e.Item = o.Operand, o.Axis, o.Item
 	switch {
 	case o.Within == nil:
 	case slices.Contains(indexShape, 0): // the operand's shape ends with extents of 1 for the axes after Within

@@ -118,7 +118,7 @@ func TestIndexBuildErrors(t *testing.T) {
 		{"take: a fill that does not broadcast", func() *node { return ops.Take(x, i, 0, ops.Filled(f)) }, tensor.ErrShape, "[2 3]"},
 		{"take: clamped into extent 0", func() *node { return ops.Take(empty, i, 0, ops.Clamped) }, tensor.ErrShape, "extent 0"},
 		{"along: another rank", func() *node { return ops.TakeAlongAxis(x, i, 0) }, tensor.ErrRank, "[2]"},
-		{"along: extents that do not broadcast", func() *node { return ops.TakeAlongAxis(x, g.Input("j", tensor.Int32, 4, 2), 0) }, tensor.ErrShape, "beside axis 0"},
+		{"along: more places than the operand has", func() *node { return ops.TakeAlongAxis(x, g.Input("j", tensor.Int32, 4, 5), 0) }, tensor.ErrShape, "beside axis 0"},
 		{"put: filled", func() *node {
 			return ops.PutAlongAxis(x, g.Input("k", tensor.Int32, 1, 3), 0, 0, ops.CombineSet, ops.Filled(1))
 		}, tensor.ErrUnsupported, "Dropped"},

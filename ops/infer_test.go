@@ -120,6 +120,12 @@ func TestInferViews(t *testing.T) {
 		{why: "lacks an axis", op: ops.TransposeOp{Perm: []int{0}}, in: specs(x), err: tensor.ErrAxis, says: "[0]"},
 		{why: "keeps its size", op: ops.SliceOp{Start: []int{1, 2}, Step: []int{1, -2}, Size: []int{1, 2}}, in: specs(x), want: f32spec(1, 2)},
 		{why: "leaves the axis", op: ops.SliceOp{Start: []int{1, 2}, Step: []int{1, 2}, Size: []int{1, 2}}, in: specs(x), err: tensor.ErrBounds, says: "axis 1 with extent 3"},
+		{why: "counts windows", op: ops.UnfoldOp{Axes: []int{1}, Sizes: []int{2}, Strides: []int{1}, Dilations: []int{1}}, in: specs(x), want: f32spec(2, 2, 2)},
+		{why: "lacks a stride", op: ops.UnfoldOp{Axes: []int{1}, Sizes: []int{2}, Dilations: []int{1}}, in: specs(x), err: tensor.ErrAxis, says: "1 sizes, 0 strides and 1 dilations for 1 axes [1]"},
+		{why: "repeats an axis", op: ops.UnfoldOp{Axes: []int{1, 1}, Sizes: []int{2, 2}, Strides: []int{1, 1}, Dilations: []int{1, 1}}, in: specs(x), err: tensor.ErrAxis, says: "[1 1]"},
+		{why: "has to move on", op: ops.UnfoldOp{Axes: []int{1}, Sizes: []int{2}, Strides: []int{0}, Dilations: []int{1}}, in: specs(x), err: tensor.ErrShape, says: "size 2, stride 0 and dilation 1 on axis 1"},
+		{why: "has more elements than an int counts", op: ops.UnfoldOp{Axes: []int{0}, Sizes: []int{1 << 31}, Strides: []int{1}, Dilations: []int{1}},
+			in: specs(f32spec(1<<32, 1<<20)), err: tensor.ErrOverflow, says: "more elements"},
 		{why: "repeats", op: ops.BroadcastOp{Shape: []int{4, 2, 3}}, in: specs(f32spec(2, 1)), want: f32spec(4, 2, 3)},
 		{why: "does not fit", op: ops.BroadcastOp{Shape: []int{2, 4}}, in: specs(x), err: tensor.ErrShape, says: "[2 3] does not broadcast to [2 4]"},
 		{why: "keeps the elements", op: ops.ReshapeOp{Shape: []int{6}}, in: specs(x), want: f32spec(6)},
@@ -201,5 +207,16 @@ func TestInferProducts(t *testing.T) {
 		{why: "wants words", op: ops.RandomBitsOp{}, in: specs(spec(tensor.Int32, 2)), err: tensor.ErrDType, says: "the key is int32[2]"},
 		{why: "wants an axis", op: ops.RandomBitsOp{}, in: specs(spec(tensor.Uint32)), err: tensor.ErrDType, says: "the key is uint32[]"},
 		{why: "wants extents", op: ops.RandomBitsOp{Shape: []int{-1}}, in: specs(spec(tensor.Uint32, 2)), err: tensor.ErrShape, says: "-1"},
+	})
+}
+
+// TestInferIndexed: an op that is applied by hand to too few operands is an error as any other.
+func TestInferIndexed(t *testing.T) {
+	checkInfer(t, []inferRow{
+		{why: "wants x", op: ops.GatherOp{}, err: tensor.ErrUnsupported, says: "0 operands, want 1"},
+		{why: "wants x too", op: ops.ScatterOp{}, err: tensor.ErrUnsupported, says: "0 operands, want 2"},
+		{why: "wants updates", op: ops.ScatterOp{}, in: specs(f32spec(2)), err: tensor.ErrUnsupported, says: "1 operands, want 2"},
+		{why: "wants what it exchanges", op: ops.ScatterScanOp{}, in: specs(f32spec(2)), err: tensor.ErrUnsupported, says: "1 operands, want 2"},
+		{why: "wants factors", op: ops.ScatterScanOp{Affine: true}, in: specs(f32spec(2), f32spec()), err: tensor.ErrUnsupported, says: "2 operands, want 3"},
 	})
 }

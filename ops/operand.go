@@ -33,7 +33,7 @@ func lift(op string, first int, vals ...any) (nodes []*Node, bad *Node) {
 	g, dt := nodes[like].Graph(), nodes[like].DType()
 	for i, n := range nodes {
 		if n != nil && n.DType() != dt {
-			return nil, g.Fail(op, tensor.Errorf("", tensor.ErrDType, "operand %d is %s, operand %d is %s",
+			return nil, g.Fail(op, tensor.Errorf("", tensor.ErrDType, "operand %d is %s, operand %d is %s; cast one of them",
 				first+like, dt, first+i, n.DType()))
 		}
 	}

@@ -15,6 +15,12 @@ type places struct {
 	idx    []*Node
 }
 
+// with adds index operands; the window has their axes already.
+func (p places) with(idx []*Node) places {
+	p.idx = append(p.idx, idx...)
+	return p
+}
+
 func (p places) gather(x *Node) *Node {
 	return graph.Apply(GatherOp{p.window, p.mode, p.origin}, append([]*Node{x}, p.idx...)...)
 }

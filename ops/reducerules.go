@@ -37,13 +37,17 @@ func (o ReduceOp) JVP(c *Call, tan []*Node) []*Node {
 	if o.Fn == ReduceProd {
 		return o.prodJVP(c, tan)
 	}
+	wide := c.Out[0].DType()
+	if o.Fn == ReduceMax || o.Fn == ReduceMin {
+		wide = widened(wide) // a sum that is then divided must not overflow before
+	}
 	sum := push(tan, func(i int, t *Node) *Node {
 		if i == 1 {
 			t = BroadcastTo(t, c.Out[0].Shape()...)
 		}
 		switch o.Fn {
 		case ReduceMax, ReduceMin:
-			t = Where(o.attains(c, i), t, 0)
+			t = Cast(Where(o.attains(c, i), t, 0), wide)
 		case ReduceLogSumExp:
 			t = Mul(t, o.weights(c, i))
 		}
@@ -53,7 +57,7 @@ func (o ReduceOp) JVP(c *Call, tan []*Node) []*Node {
 		return o.sumLines(t)
 	})
 	if sum[0] != nil && (o.Fn == ReduceMax || o.Fn == ReduceMin) {
-		sum[0] = o.share(c, sum[0])
+		sum[0] = Cast(o.share(c, sum[0]), c.Out[0].DType())
 	}
 	return sum
 }
@@ -106,7 +110,8 @@ func (o ReduceOp) weights(c *Call, i int) *Node {
 }
 
 // Prod's rules come from a scan over the elements of each line: never a division, never a count of zeros, so
-// any number of zeros is right, in every order of differentiation. A scan is a ScatterScan in which x is the
+// any number of zeros is right, in every order of differentiation. Partial products of half floats are kept in
+// float32, whose range they may need where the derivative does not. A scan is a ScatterScan in which x is the
 // updates and every line writes to a place of its own.
 
 // scan is h ← a·h + b along each line, in order or reversed, from h = start, of the shape of the result. last
@@ -133,32 +138,37 @@ func (o ReduceOp) scan(reverse bool, start, a, b *Node) (last, before *Node) {
 	return Reshape(r[0], lines...), r[1]
 }
 
-// factor is the first factor of each line: the initial value or 1.
+// factor is the first factor of each line, widened: the initial value or 1.
 func (o ReduceOp) factor(c *Call) *Node {
+	first := OnesLike(c.Out[0])
 	if o.Init {
-		return BroadcastTo(c.In[1], c.Out[0].Shape()...)
+		first = BroadcastTo(c.In[1], c.Out[0].Shape()...)
 	}
-	return OnesLike(c.Out[0])
+	return Cast(first, widened(first.DType()))
 }
 
 // prodVJP multiplies the product of what comes before each element by ct times that of what comes after.
 func (o ReduceOp) prodVJP(c *Call, ct *Node, need []bool) []*Node {
 	r := none(len(need))
-	x := Conj(c.In[0])
-	all, after := o.scan(true, ct, x, ZerosLike(x))
+	dt := ct.DType()
+	wide := widened(dt)
+	x := Conj(Cast(c.In[0], wide))
+	all, after := o.scan(true, Cast(ct, wide), x, ZerosLike(x))
 	if need[0] {
 		_, before := o.scan(false, Conj(o.factor(c)), x, ZerosLike(x))
-		r[0] = Mul(before, after)
+		r[0] = Cast(Mul(before, after), dt)
 	}
 	if o.Init && need[1] {
-		r[1] = Sum(all)
+		r[1] = Cast(Sum(all), dt)
 	}
 	return r
 }
 
 // prodJVP carries the tangent through the products: h′ ← x·h′ + x′·h.
 func (o ReduceOp) prodJVP(c *Call, tan []*Node) []*Node {
-	x := c.In[0]
+	dt := c.Out[0].DType()
+	wide := widened(dt)
+	x := Cast(c.In[0], wide)
 	start := ZerosLike(c.Out[0])
 	if o.Init && tan[1] != nil {
 		start = BroadcastTo(tan[1], c.Out[0].Shape()...)
@@ -168,8 +178,8 @@ func (o ReduceOp) prodJVP(c *Call, tan []*Node) []*Node {
 	added := ZerosLike(x)
 	if tan[0] != nil {
 		_, before := o.scan(false, o.factor(c), x, added)
-		added = Mul(before, tan[0])
+		added = Mul(before, Cast(tan[0], wide))
 	}
-	last, _ := o.scan(false, start, x, added)
-	return []*Node{last}
+	last, _ := o.scan(false, Cast(start, wide), x, added)
+	return []*Node{Cast(last, dt)}
 }

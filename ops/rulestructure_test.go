@@ -171,6 +171,9 @@ func TestViewsAreFree(t *testing.T) {
 		{ops.TransposeOp{Perm: []int{1, 0}}, "shape=[3 2] strides=[1 3] offset=0"},
 		{ops.SliceOp{Start: []int{1, 2}, Step: []int{1, -1}, Size: []int{1, 2}}, "shape=[1 2] strides=[3 -1] offset=5"},
 		{ops.BroadcastOp{Shape: []int{4, 2, 3}}, "shape=[4 2 3] strides=[0 3 1] offset=0"},
+		{ops.UnfoldOp{Axes: []int{1, 0}, Sizes: []int{2, 1}, Strides: []int{1, 1}, Dilations: []int{1, 1}},
+			"shape=[2 2 2 1] strides=[3 1 1 3] offset=0"},
+		{ops.UnfoldOp{Axes: []int{1}, Sizes: []int{4}, Strides: []int{1}, Dilations: []int{1}}, "shape=[2 0 4] strides=[4 4 1] offset=0"},
 		{ops.ReshapeOp{Shape: []int{3, 2}}, "shape=[3 2] strides=[2 1] offset=0"},
 	} {
 		if got, ok := r.op.View(l); !ok || got.Summary() != r.want {

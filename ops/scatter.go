@@ -65,6 +65,9 @@ func (o ScatterOp) Key() string { return graph.KeyOf(o) }
 
 // Infer is x's spec.
 func (o ScatterOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	if err := atLeast(in, 2); err != nil {
+		return nil, err
+	}
 	switch ordered := o.Combine == CombineMax || o.Combine == CombineMin; {
 	case o.Combine >= combineCount:
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "combination %d is unknown", o.Combine)
@@ -119,6 +122,9 @@ func (o ScatterOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 	}
 	x, u, g := c.In[0], c.In[1], ct[0]
 	at, grads := o.places(c.In[2:]), make([]*Node, len(c.In))
+	if g == nil || !need[0] && !need[1] {
+		return grads
+	}
 	switch o.Combine {
 	case CombineAdd:
 		grads[0] = g
@@ -136,11 +142,14 @@ func (o ScatterOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 			grads[0] = at.scatter(CombineMul, g, Conj(u))
 			break
 		}
-		y, s := at.scan(true, g, Conj(u), ZerosLike(u))
-		grads[0], grads[1] = y, Mul(s, Conj(at.before(x, u)))
+		wide := widened(x.DType())
+		x, u, g = Cast(x, wide), Conj(Cast(u, wide)), Cast(g, wide)
+		y, s := at.scan(true, g, u, ZerosLike(u))
+		grads[0] = Cast(y, c.In[0].DType())
+		grads[1] = Cast(Mul(s, at.before(Conj(x), u)), c.In[1].DType())
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
-		q := Div(g, n)
+		q := over(g, n)
 		if need[0] {
 			grads[0] = Where(mx, q, 0)
 		}
@@ -164,11 +173,14 @@ func (o ScatterOp) JVP(c *Call, tan []*Node) []*Node {
 		if tan[1] == nil {
 			return []*Node{at.scatter(CombineMul, dx, u)}
 		}
-		y, _ := at.scan(false, dx, u, Mul(at.before(x, u), du))
-		return []*Node{y}
+		wide := widened(x.DType())
+		u, dx = Cast(u, wide), Cast(dx, wide)
+		y, _ := at.scan(false, dx, u, Mul(at.before(Cast(x, wide), u), Cast(du, wide)))
+		return []*Node{Cast(y, x.DType())}
 	case CombineMax, CombineMin:
 		mx, mu, n := at.shares(x, u, c.Out[0])
-		return []*Node{Div(at.scatter(CombineAdd, Where(mx, dx, 0), Where(mu, du, 0)), n)}
+		dx, du = Cast(Where(mx, dx, 0), n.DType()), Cast(Where(mu, du, 0), n.DType())
+		return []*Node{Cast(Div(at.scatter(CombineAdd, dx, du), n), x.DType())}
 	}
 	return []*Node{at.scatter(o.Combine, dx, du)}
 }
@@ -180,10 +192,12 @@ func (p places) before(x, u *Node) *Node {
 	return before
 }
 
-// shares marks what attains the extremes y, among x and among u, and counts it at each place.
+// shares marks what attains the extremes y, among x and among u, and counts it at each place, in a dtype that
+// holds the count.
 func (p places) shares(x, u, y *Node) (mx, mu, n *Node) {
 	mx, mu = Attains(x, y), Attains(u, p.gather(y))
-	return mx, mu, p.scatter(CombineAdd, Cast(mx, y.DType()), Cast(mu, y.DType()))
+	wide := widened(y.DType())
+	return mx, mu, p.scatter(CombineAdd, Cast(mx, wide), Cast(mu, wide))
 }
 
 // Batch broadcasts x and u as views. Batched indices make a pair of batch axes, others one more window axis.

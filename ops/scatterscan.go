@@ -39,6 +39,9 @@ func (o ScatterScanOp) updates() int {
 // Infer is x's spec and b's.
 func (o ScatterScanOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	last := o.updates()
+	if err := atLeast(in, 1+last); err != nil {
+		return nil, err
+	}
 	if err := inferUpdates(o.Window, o.Mode, in[0], in[1:1+last], in[1+last:]); err != nil {
 		return nil, err
 	}

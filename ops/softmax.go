@@ -45,7 +45,9 @@ func (o SoftmaxOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 	y := c.Out[0]
 	return pull(c, ct, need, func(int) *Node {
 		if o.Log {
-			return o.alive(y, Sub(ct[0], Mul(Exp(y), o.sum(ct[0]))))
+			wide := widened(y.DType()) // a half may not hold Σ ct
+			g, p := Cast(ct[0], wide), Exp(Cast(y, wide))
+			return o.alive(y, Cast(Sub(g, Mul(p, o.sum(g))), y.DType()))
 		}
 		return Mul(y, Sub(ct[0], o.sum(Mul(ct[0], y))))
 	})

@@ -44,6 +44,11 @@ func Take(x, idx *Node, axis int, bound ...Bound) *Node {
 	if err != nil {
 		return graph.Fail(name, err, x)
 	}
+	return b.read(name, x, b.places(alongSlices(x, idx, axis), idx, x.Shape()[axis]))
+}
+
+// alongSlices is the window of whole slices of x that idx names along an axis.
+func alongSlices(x, idx *Node, axis int) Window {
 	w := Window{
 		IndexAxes: []int{axis}, Collapsed: []int{axis},
 		SliceSizes: slices.Clone(x.Shape()), IndexShape: notNil(idx.Shape()),
@@ -54,12 +59,13 @@ func Take(x, idx *Node, axis int, bound ...Bound) *Node {
 			w.OffsetAxes = append(w.OffsetAxes, o)
 		}
 	}
-	return b.read(name, x, b.places(w, idx, x.Shape()[axis]))
+	return w
 }
 
 // TakeAlongAxis is out[i…] = x[i…, with idx[i…] for i at the axis]: NumPy's take_along_axis, PyTorch's gather.
-// x and idx have the same rank, and the extents of their other axes broadcast. It reads what ArgMax and
-// ArgSort point at.
+// x and idx have the same rank, and the extents of their other axes broadcast as NumPy's do; an extent of idx
+// that is neither 1 nor x's but smaller addresses the first places of x's axis, as PyTorch's does. It reads
+// what ArgMax and ArgSort point at.
 //
 // Errors (sticky): those of Take, tensor.ErrRank where the ranks differ, tensor.ErrShape where the other axes
 // do not broadcast. When it is evaluated: *IndexError, unless a bound says otherwise.
@@ -69,11 +75,11 @@ func TakeAlongAxis(x, idx *Node, axis int, bound ...Bound) *Node {
 	if bad != nil {
 		return bad
 	}
-	w, bad := along(name, x, idx, axis)
+	w, first, bad := along(name, x, idx, axis)
 	if bad != nil {
 		return bad
 	}
-	return b.read(name, x, b.places(w, idx, x.Shape()[w.IndexAxes[0]]))
+	return b.read(name, x, b.places(w, idx, x.Shape()[w.IndexAxes[0]]).with(first))
 }
 
 // PutAlongAxis is x with v[i…] combined into the element that TakeAlongAxis(x, idx, axis) reads at i…, in
@@ -88,7 +94,7 @@ func PutAlongAxis(x, idx *Node, v any, axis int, c Combine, bound ...Bound) *Nod
 	if bad != nil {
 		return bad
 	}
-	w, bad := along(name, x, idx, axis)
+	w, first, bad := along(name, x, idx, axis)
 	if bad != nil {
 		return bad
 	}
@@ -103,41 +109,44 @@ func PutAlongAxis(x, idx *Node, v any, axis int, c Combine, bound ...Bound) *Nod
 	if !u.Valid() {
 		return u
 	}
-	return b.places(w, idx, x.Shape()[w.IndexAxes[0]]).scatter(c, x, u)
+	return b.places(w, idx, x.Shape()[w.IndexAxes[0]]).with(first).scatter(c, x, u)
 }
 
 // along pairs every axis of idx but one with x's. An axis on which x has one element for many of idx is not
-// paired: they all read that element.
-func along(name string, x, idx *Node, axis int) (Window, *Node) {
+// paired: they all read that element. One on which idx has fewer is indexed by its own position: first holds
+// an operand for each of those.
+func along(name string, x, idx *Node, axis int) (w Window, first []*Node, bad *Node) {
 	axis, err := axisOf(axis, x.Rank())
 	if err != nil {
-		return Window{}, graph.Fail(name, err, x)
+		return w, nil, graph.Fail(name, err, x)
 	}
 	if x.Rank() != idx.Rank() {
-		return Window{}, graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
+		return w, nil, graph.Fail(name, tensor.Errorf("", tensor.ErrRank,
 			"indices of shape %v for x of shape %v, want the same rank",
 			idx.Shape(), x.Shape()), x)
 	}
-	w := Window{IndexAxes: []int{axis}, Collapsed: []int{axis}, SliceSizes: slices.Repeat([]int{1}, x.Rank())}
-	others := slices.Clone(x.Shape())
-	others[axis] = idx.Shape()[axis]
-	shape, err := tensor.BroadcastShapes(idx.Shape(), others)
-	if err != nil || shape[axis] != others[axis] {
-		return w, graph.Fail(name, tensor.Errorf("", tensor.ErrShape,
-			"indices of shape %v and x of shape %v do not broadcast beside axis %d",
-			idx.Shape(), x.Shape(), axis), x)
-	}
-	w.IndexShape = shape
+	w = Window{IndexAxes: []int{axis}, Collapsed: []int{axis}, SliceSizes: slices.Repeat([]int{1}, x.Rank())}
+	w.IndexShape = slices.Clone(idx.Shape())
 	for a, n := range x.Shape() {
-		switch {
+		switch m := idx.Shape()[a]; {
 		case a == axis:
-		case n == shape[a]:
+		case n == m || m == 1:
+			w.IndexShape[a] = n
 			w.XBatch, w.IndexBatch = append(w.XBatch, a), append(w.IndexBatch, a)
-		default:
+		case n == 1:
 			w.Collapsed = append(w.Collapsed, a)
+		case m < n:
+			w.IndexAxes, w.Collapsed = append(w.IndexAxes, a), append(w.Collapsed, a)
+			shape := slices.Repeat([]int{1}, x.Rank())
+			shape[a] = m
+			first = append(first, Iota(x.Graph(), tensor.Int64, a, shape...))
+		default:
+			return w, nil, graph.Fail(name, tensor.Errorf("", tensor.ErrShape,
+				"indices of shape %v and x of shape %v do not fit beside axis %d: %d places for an extent of %d",
+				idx.Shape(), x.Shape(), axis, m, n), x)
 		}
 	}
-	return w, nil
+	return w, first, nil
 }
 
 // boundOf checks the operands that these builders share.

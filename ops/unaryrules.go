@@ -123,16 +123,18 @@ func (o UnaryOp) trigSlope(x, y *Node) *Node {
 		return Div(1, Mul(Sqrt(Sub(1, x)), Sqrt(Add(1, x))))
 	case UnaryAcos:
 		return Div(-1, Mul(Sqrt(Sub(1, x)), Sqrt(Add(1, x))))
-	case UnaryAtan:
-		return Div(1, Add(Square(x), 1))
+	case UnaryAtan: // 1/(x² + 1), where x² may overflow by u = 1/x
+		u2 := Square(Div(1, x))
+		return Where(LessEqual(Abs(x), 1), Div(1, Add(Square(x), 1)), Div(u2, Add(u2, 1)))
 	case UnarySinh:
 		return Cosh(x)
 	case UnaryCosh:
 		return Sinh(x)
 	case UnaryTanh:
 		return Sub(1, Square(y))
-	case UnaryAsinh:
-		return Div(1, Sqrt(Add(Square(x), 1)))
+	case UnaryAsinh: // 1/√(x² + 1), where x² may overflow by u = 1/x
+		u := Div(1, x)
+		return Where(LessEqual(Abs(x), 1), Div(1, Sqrt(Add(Square(x), 1))), Div(Abs(u), Sqrt(Add(Square(u), 1))))
 	case UnaryAcosh:
 		return Div(1, Mul(Sqrt(Sub(x, 1)), Sqrt(Add(x, 1))))
 	case UnaryAtanh:

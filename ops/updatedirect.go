@@ -103,7 +103,7 @@ func (d *direct) addArrays(name string) *Node {
 		if !i.Valid() {
 			return i
 		}
-		d.add(a.XAxis, i, d.block+len(d.plan.Index), true, Origin{a.Item, a.XAxis, within})
+		d.add(a.XAxis, i, d.block+len(d.plan.Index), true, Origin{a.Item, a.XAxis, true, within})
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -62,4 +63,42 @@ func maskNode(x *Node, it index.Item) *Node {
 		return nil
 	}
 	return n
+}
+
+// MaskedScatter is x with the elements at which mask is true replaced by those of source, both in row-major
+// order: PyTorch's masked_scatter. mask broadcasts to x; source may have more elements than are used. The
+// cotangent goes to x where it stayed, and to the elements of source that were put.
+//
+// How many elements are used depends on the mask, whose elements must be known when the graph is built: a
+// constant, or any node of an eager graph.
+//
+// Errors (sticky): tensor.ErrDType for a mask that is not bool and a source of another dtype, tensor.ErrShape
+// where mask does not broadcast to x or source has too few elements, tensor.ErrDataDependent for a mask known
+// only at run time, tensor.ErrUnsupported for nil.
+func MaskedScatter(x, mask, source *Node) *Node {
+	const op = "ops.MaskedScatter"
+	if bad := graph.Invalid(op, x, mask, source); bad != nil {
+		return bad
+	}
+	if _, bad := maskFor(op, x, mask); bad != nil {
+		return bad
+	}
+	if err := sameDTypes(x.Spec(), source.Spec()); err != nil {
+		return x.Graph().Fail(op, err)
+	}
+	known := nonzeroSources(x.Graph())
+	if _, err := known(mask); err != nil {
+		return x.Graph().Fail(op, err)
+	}
+	m := x.Graph().Const(tensor.Must(tensor.Must(mask.Value()).Broadcast(x.Shape()...)))
+	at, err := known(m)
+	if err != nil {
+		return x.Graph().Fail(op, err)
+	}
+	n := at[0].Spec().Size()
+	if n > source.Size() {
+		return x.Graph().Fail(op, tensor.Errorf("", tensor.ErrShape,
+			"%d elements of the mask are true, the source has shape %v", n, source.Shape()))
+	}
+	return SetIndex(x, SliceAxis(Flatten(source), 0, 0, n), index.Mask(m))
 }

@@ -129,6 +129,8 @@ func TestIndexErrorTold(t *testing.T) {
 			"index 9 at position [] of index operand 7 is out of bounds for axis 6 with extent 8 for a window of 3"},
 		{"in the operand's own shape, without what follows the user's axes", ops.Origin{Operand: 7, Axis: 6, Within: []int{1}}, []int{4, 0}, []int{5, 0, 6},
 			"index 9 at position [4] of index operand 7 is out of bounds for axis 6 with extent 8 for a window of 3"},
+		{"an item of an index expression", ops.Origin{Operand: 7, Axis: 6, Item: true}, []int{3, 4}, []int{5, 6},
+			"index 9 at position [3 4] of item 7 is out of bounds for axis 6 with extent 8 for a window of 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := &ops.IndexError{Op: "ops.Gather", Position: c.position, Index: 9, Axis: 2, Extent: 8, Window: 3}

@@ -114,7 +114,8 @@ func dtypeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Element is the set of Go types that tensors hold. F16 and BF16 hold the bits of Float16 and BFloat16.
+// Element is the set of Go types that tensors hold. F16 and BF16 hold the bits of Float16 and BFloat16. Go's int,
+// whose width is that of the machine, is none of them: write int64.
 type Element interface {
 	bool | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 |
 		F16 | BF16 | float32 | float64 | complex64 | complex128

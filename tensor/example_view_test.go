@@ -61,7 +61,7 @@ func ExampleBroadcastShapes() {
 	fmt.Println(err)
 	// Output:
 	// [4 3] <nil>
-	// shapes [[32 10] [5]] do not broadcast
+	// shapes [32 10] and [5] do not broadcast
 }
 
 func ExampleCheckSlice() {

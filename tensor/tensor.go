@@ -72,7 +72,8 @@ func wrap[T Element](data []T, shape []int, order func([]int) Layout) (*Tensor, 
 	return &Tensor{DTypeFor[T](), order(shape), borrow(data)}, nil
 }
 
-// Of is a rank-1 tensor of the values given.
+// Of is a rank-1 tensor of the values given. Numbers without a point are ints to Go, which is no element type:
+// write Of[int64](0, 2) or Of[float32](0, 2). Numbers with one alone are float64.
 func Of[T Element](values ...T) *Tensor {
 	return &Tensor{DTypeFor[T](), RowMajor([]int{len(values)}), borrow(values)}
 }
@@ -164,8 +165,11 @@ func (t *Tensor) Clone() (*Tensor, error) {
 
 // Slice is the elements of a host tensor in storage order, as Go values that share its memory.
 //
-// Errors: ErrDType if T is not the element type, ErrPlacement for device memory.
+// Errors: ErrDType if T is not the element type or t is nil, ErrPlacement for device memory.
 func Slice[T Element](t *Tensor) ([]T, error) {
+	if t == nil {
+		return nil, Errorf("tensor.Slice", ErrDType, "the tensor is nil")
+	}
 	if err := checkHost[T]("tensor.Slice", t.dtype, t.storage); err != nil {
 		return nil, err
 	}
@@ -207,7 +211,7 @@ type View struct {
 
 // NewView checks that every element of the layout lies inside of the storage.
 //
-// Errors: ErrDType, ErrShape, ErrStride, ErrOverflow, ErrBounds.
+// Errors: ErrDType, ErrShape, ErrStride, ErrOverflow, ErrBounds, ErrPlacement for a nil storage.
 func NewView(s *Storage, dt DType, l Layout) (View, error) {
 	if !dt.Valid() {
 		return View{}, Errorf("tensor.NewView", ErrDType, "%s is no element type", dt)
@@ -215,6 +219,9 @@ func NewView(s *Storage, dt DType, l Layout) (View, error) {
 	l, err := NewLayout(l.Shape, l.Strides, l.Offset)
 	if err != nil {
 		return View{}, err
+	}
+	if s == nil {
+		return View{}, Errorf("tensor.NewView", ErrPlacement, "the storage is nil")
 	}
 	lo, hi, _ := l.Span()
 	if have := s.size / dt.Size(); lo < 0 || hi > have {
@@ -260,8 +267,11 @@ func (v View) Read() Read { return Read{v, nil} }
 func (v View) With(l Layout) (View, error) { return NewView(v.storage, v.dtype, l) }
 
 // On is the same dtype and layout on another storage. It allocates nothing. Error: ErrBounds where the
-// storage is too small.
+// storage is too small, ErrPlacement where it is nil.
 func (v View) On(s *Storage) (View, error) {
+	if s == nil {
+		return View{}, Errorf("tensor.View.On", ErrPlacement, "the storage is nil")
+	}
 	lo, hi, err := v.layout.Span()
 	if err == nil && (lo < 0 || hi*v.dtype.Size() > s.size) {
 		err = Errorf("tensor.View.On", ErrBounds, "layout %s reaches element %d of a storage of %d bytes",

@@ -171,6 +171,21 @@ func TestOnStorage(t *testing.T) {
 	}
 }
 
+// TestNilStorage: what is nil is an error.
+func TestNilStorage(t *testing.T) {
+	l := tensor.RowMajor(ints(2))
+	_, err := tensor.NewView(nil, tensor.Int8, l)
+	wantKind(t, "NewView", err, tensor.ErrPlacement)
+	_, err = tensor.OnStorage(nil, tensor.Int8, l)
+	wantKind(t, "OnStorage", err, tensor.ErrPlacement)
+	_, err = tensor.Of[int8](1, 2).View().On(nil)
+	wantKind(t, "View.On", err, tensor.ErrPlacement)
+	_, err = tensor.Of[int8](1, 2).Write().On(nil)
+	wantKind(t, "Write.On", err, tensor.ErrPlacement)
+	_, err = tensor.Slice[int8](nil)
+	wantKind(t, "Slice", err, tensor.ErrDType)
+}
+
 func TestNewView(t *testing.T) {
 	s := tensor.NewStorage(24) // 6 float32
 	for _, row := range []struct {

@@ -1,6 +1,10 @@
 package tensor
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Transpose permutes the axes: axis a of the result is axis perm[a] of l.
 //
@@ -138,7 +142,8 @@ func BroadcastShapes(shapes ...[]int) ([]int, error) {
 			if out[j] == 1 {
 				out[j] = d
 			} else if d != 1 && d != out[j] {
-				return nil, Errorf("", ErrShape, "shapes %v do not broadcast", shapes)
+				list := strings.ReplaceAll(fmt.Sprint(shapes), "] [", "] and [")
+				return nil, Errorf("", ErrShape, "shapes %s do not broadcast", list[1:len(list)-1])
 			}
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // Exacts is every case.
 func Exacts() []Exact {
 	return slices.Concat(orderCases(), guardCases(), castCases(), scatterCases(), boundCases(), readingCases(),
-		writingCases(), emptyCases(), randomCases(), slopeCases(), sortCases(), segmentCases())
+		writingCases(), emptyCases(), randomCases(), slopeCases(), slidingCases(),
+		normCases(), elementCases(), sortCases(), segmentCases())
 }
 
 // orderCases: ties and NaN in reductions and extremes.

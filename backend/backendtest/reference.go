@@ -32,6 +32,8 @@ func reference(op graph.Op, in []array) ([]outcome, error) {
 		return one(refTranspose(o, in[0]))
 	case ops.SliceOp:
 		return one(refSlice(o, in[0]))
+	case ops.UnfoldOp:
+		return one(refUnfold(o, in[0]))
 	case ops.BroadcastOp:
 		return one(refBroadcast(o, in[0]))
 	case ops.ReshapeOp:

@@ -42,6 +42,25 @@ func sliced(start, step, idx []int) []int {
 	return at
 }
 
+// refUnfold: out[o…, k…] = x[o·Strides + k·Dilations] for as many windows as end inside of x.
+func refUnfold(o ops.UnfoldOp, x array) outcome {
+	shape := append([]int{}, x.Shape...)
+	for j, a := range o.Axes {
+		reach := max((o.Sizes[j]-1)*o.Dilations[j]+1, 0)
+		shape[a] = 0
+		for at := 0; at+reach <= x.Shape[a]; at += o.Strides[j] {
+			shape[a]++
+		}
+	}
+	return moved(x, append(shape, o.Sizes...), func(idx []int) []int {
+		at := append([]int{}, idx[:x.Rank()]...)
+		for j, a := range o.Axes {
+			at[a] = idx[a]*o.Strides[j] + idx[x.Rank()+j]*o.Dilations[j]
+		}
+		return at
+	})
+}
+
 // refBroadcast: axes align at the right, an extent of 1 repeats.
 func refBroadcast(o ops.BroadcastOp, x array) outcome {
 	lead := len(o.Shape) - x.Rank()

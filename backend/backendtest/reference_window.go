@@ -96,7 +96,7 @@ func (p *windowed) check(op string, origin []ops.Origin) error {
 			from = origin[k]
 		}
 		pos = told(pos, from.Within, p.w.IndexShape)
-		first = &ops.IndexError{Op: op, Operand: from.Operand, Position: slices.Clone(pos), Index: v,
+		first = &ops.IndexError{Op: op, Operand: from.Operand, Item: from.Item, Position: slices.Clone(pos), Index: v,
 			Axis: from.Axis, Extent: s.extent, Window: s.window}
 		return true
 	}

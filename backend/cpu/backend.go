@@ -10,7 +10,8 @@ import (
 // Backend is a graph.Backend on host memory.
 type Backend struct{ exec *Exec }
 
-// New is a backend that runs on every core that Go may use.
+// New is a backend that runs on every core that Go may use. Two calls make two backends: make one, and give it
+// to the store, to eager graphs and to Compile alike.
 func New() *Backend { return On(Threads(0)) }
 
 // On is a backend that runs on x.
@@ -34,23 +35,68 @@ func (*Backend) Placement() tensor.Placement { return tensor.Placement{} }
 // Exec is the backend's threads.
 func (b *Backend) Exec() graph.Exec { return b.exec }
 
-// Compile makes the kernel of an op.
+// Compile makes the kernel of an op. Nothing about the operands is taken on trust.
 //
-// Errors: tensor.ErrOverflow where an operand's offsets do not fit an int, tensor.ErrNonInjective for an
-// output layout that reaches an element twice, tensor.ErrUnsupported for an op or dtype without a kernel.
+// Errors: tensor.ErrUnsupported for an op or dtype without a kernel and for another number of operands or
+// results than the op has; tensor.ErrDType, tensor.ErrStride, tensor.ErrShape and tensor.ErrOverflow for what is
+// no layout, then those of op.Infer; tensor.ErrDType and tensor.ErrShape for results that are not what it infers;
+// tensor.ErrNonInjective for an output layout that reaches an element twice.
 func (*Backend) Compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
+	if len(used) != len(out) {
+		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d results, of %d it is said whether they are used",
+			len(out), len(used))
+	}
 	for _, o := range in {
-		if _, _, err := o.Span(); err != nil {
+		if err := validOperand(o); err != nil {
 			return nil, err
 		}
 	}
-	for _, o := range out {
-		if _, _, err := o.Span(); err != nil {
+	for i, o := range out {
+		if !used[i] {
+			continue
+		}
+		if err := validOperand(o); err != nil {
 			return nil, err
 		}
 		if !o.Injective() {
 			return nil, tensor.Errorf("", tensor.ErrNonInjective, "the destination layout %s reaches an element twice", o.Layout)
 		}
 	}
+	if err := fits(op, out, in, used); err != nil {
+		return nil, err
+	}
 	return compile(op, out, in, used)
+}
+
+// validOperand refuses what is no layout of elements.
+func validOperand(o graph.Operand) error {
+	if !o.DType.Valid() {
+		return tensor.Errorf("", tensor.ErrDType, "%s is no element type", o.DType)
+	}
+	_, err := tensor.NewLayout(o.Shape, o.Strides, o.Offset)
+	return err
+}
+
+// fits holds the results that are used against what the op infers.
+func fits(op graph.Op, out, in []graph.Operand, used []bool) error {
+	specs := make([]tensor.Spec, len(in))
+	for i, o := range in {
+		specs[i] = o.Spec()
+	}
+	want, err := op.Infer(specs)
+	if err != nil {
+		return err
+	}
+	if len(out) != len(want) {
+		return tensor.Errorf("", tensor.ErrUnsupported, "%d results, want %d", len(out), len(want))
+	}
+	for i, o := range out {
+		if !used[i] {
+			continue
+		}
+		if err := checkSpec("result", o, want[i].DType, want[i].Shape); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -19,11 +19,16 @@ type Exec struct {
 // Serial runs everything on the caller's goroutine.
 func Serial() *Exec { return Threads(1) }
 
-// Threads runs on the caller and n−1 workers; n ≤ 0 means one thread per core that Go may use.
+// maxThreads keeps a number that is nonsense from taking all memory.
+const maxThreads = 4096
+
+// Threads runs on the caller and n−1 workers; n ≤ 0 means one thread per core that Go may use, and more than
+// 4096 are 4096.
 func Threads(n int) *Exec {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
+	n = min(n, maxThreads)
 	x := &Exec{threads: n}
 	if n > 1 {
 		x.pool = newPool(n - 1)

@@ -7,6 +7,8 @@ package cpu
 //	lane      in a block, lane j of 8 starts at the identity (0, 1) and takes every x whose place in the
 //	          block is j modulo 8, in order
 //	join      ((lane₀∘lane₄) ∘ (lane₂∘lane₆)) ∘ ((lane₁∘lane₅) ∘ (lane₃∘lane₇)) is the block's value
+//	short     a block of 16 or fewer has one lane: it is folded from the identity on, one by one, which is the
+//	          order that StableHLO's windows are written down in, and spares the joins
 //	tree(b₀…) of one block it is the block's value; of more it is tree(left) ∘ tree(rest), where left is the
 //	          largest power of two of blocks that is less than their number
 //
@@ -14,9 +16,18 @@ package cpu
 // grows with 16 + log₂(n/128) roundings, not with n. 8 lanes hide the latency of addition (4 cycles, 2 a
 // cycle) in scalar code; wider machines take several blocks at a time, which are independent.
 const (
-	blockSize = 128
-	lanes     = 8
+	blockSize  = 128
+	lanes      = 8
+	shortBlock = 16
 )
+
+// lanesOf is the number of lanes of a block of n elements.
+func lanesOf(n int) int {
+	if n <= shortBlock {
+		return 1
+	}
+	return lanes
+}
 
 // fold is a reduction as the loops use it: each function does a whole block or row.
 type fold[A any] struct {
@@ -54,6 +65,13 @@ func maxPair[A number](a, b A) A { return max(a, b) } // NaN wins, −0 is below
 func minPair[A number](a, b A) A { return min(a, b) }
 
 func sumBlock[A summable](x []A) A {
+	if len(x) <= shortBlock {
+		var a A
+		for _, v := range x {
+			a += v
+		}
+		return a
+	}
 	var a0, a1, a2, a3, a4, a5, a6, a7 A
 	for len(x) >= 8 {
 		y := x[:8]
@@ -101,6 +119,12 @@ func prodBlock[A number](x []A) A {
 	for j := range l {
 		l[j] = 1
 	}
+	if len(x) <= shortBlock {
+		for _, v := range x {
+			l[0] *= v
+		}
+		return l[0]
+	}
 	for len(x) >= lanes {
 		y := (*[lanes]A)(x)
 		for j := range l {
@@ -131,8 +155,12 @@ func prodRows[A number](acc, a, b, c, d []A) {
 
 func prodComplexBlock(x []complex128) complex128 {
 	l := [lanes]complex128{1, 1, 1, 1, 1, 1, 1, 1}
+	used := lanesOf(len(x))
 	for i, v := range x {
-		l[i%lanes] = product(l[i%lanes], v)
+		l[i%used] = product(l[i%used], v)
+	}
+	if used == 1 {
+		return l[0]
 	}
 	return product(product(product(l[0], l[4]), product(l[2], l[6])),
 		product(product(l[1], l[5]), product(l[3], l[7])))

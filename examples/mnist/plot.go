@@ -51,15 +51,18 @@ func lossPlot(losses []float64) (*plot.Plot, error) {
 	p.Title.Text = "training loss"
 	p.X.Label.Text, p.Y.Label.Text = "step", "cross-entropy"
 	points, means := make(plotter.XYs, 0, len(losses)), make(plotter.XYs, 0, len(losses))
-	sum := 0.0
 	for i, l := range losses {
+		if math.IsNaN(l) || math.IsInf(l, 0) {
+			continue // there is no place for it
+		}
 		l = math.Max(l, 1e-4) // a logarithm has no 0
 		points = append(points, plotter.XY{X: float64(i + 1), Y: l})
-		sum += l
-		if i >= window {
-			sum -= points[i-window].Y
+		last := points[max(0, len(points)-window):]
+		mean := 0.0
+		for _, at := range last {
+			mean += at.Y / float64(len(last))
 		}
-		means = append(means, plotter.XY{X: float64(i + 1), Y: sum / float64(min(i+1, window))})
+		means = append(means, plotter.XY{X: float64(i + 1), Y: mean})
 	}
 	p.Add(plotter.NewGrid())
 	if len(points) == 0 {
@@ -77,6 +80,9 @@ func lossPlot(losses []float64) (*plot.Plot, error) {
 	}
 	smooth.Color, smooth.Width = color.RGBA{0x08, 0x45, 0x94, 0xff}, vg.Points(2)
 	p.Add(each, smooth)
+	if p.Y.Min == p.Y.Max { // else it is widened to below 0
+		p.Y.Min, p.Y.Max = p.Y.Min/2, p.Y.Max*2
+	}
 	p.Legend.Top = true
 	p.Legend.Add("each step", each)
 	p.Legend.Add(fmt.Sprintf("mean of %d", window), smooth)

@@ -17,23 +17,31 @@ var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 //
 // Errors: *Error with the file's name, wrapping those of Read or the operating system's.
 func ReadFile(path string) (*File, error) {
+	if err := regular(os.Stat(path)); err != nil { // before it is opened: that of a pipe waits for a writer
+		return nil, inFile(path, err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
+	if err := regular(info, err); err != nil {
 		return nil, inFile(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, inFile(path, malformed("", "not a regular file"))
 	}
 	file, err := Read(f, info.Size())
 	if err != nil {
 		return nil, inFile(path, err)
 	}
 	return file, nil
+}
+
+// regular is the error of a file that is none.
+func regular(info os.FileInfo, err error) error {
+	if err == nil && !info.Mode().IsRegular() {
+		return malformed("", "not a regular file")
+	}
+	return err
 }
 
 // Read reads size bytes of r. Each tensor has memory of its own, aligned, row-major.
