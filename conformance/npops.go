@@ -10,10 +10,14 @@ import (
 
 // numpyOps are NumPy's functions on ours.
 var numpyOps = map[string]op{
-	"all":         numpyReduce(ops.All),
-	"any":         numpyReduce(ops.Any),
-	"argmax":      numpyArg(ops.ArgMaxFn),
-	"argmin":      numpyArg(ops.ArgMinFn),
+	"all":    numpyReduce(ops.All),
+	"any":    numpyReduce(ops.Any),
+	"argmax": numpyArg(ops.ArgMaxFn),
+	"argmin": numpyArg(ops.ArgMinFn),
+	"argsort": func(c *call) []*node {
+		c.hint("kind")
+		return one(ops.ArgSort(c.x(0), attr[int](c, "axis"), ops.Ascending))
+	},
 	"argwhere":    numpyArgwhere,
 	"bincount":    numpyBincount,
 	"concatenate": func(c *call) []*node { return one(ops.Concat(attr[int](c, "axis"), c.in...)) },
@@ -35,9 +39,9 @@ var numpyOps = map[string]op{
 	"minimum.accumulate": func(c *call) []*node {
 		return one(ops.CumMin(c.x(0), attr[int](c, "axis")))
 	},
-	"nanmax": numpyReduce(numpyNaNExtreme(ops.ReduceMax)),
-	"nanmin": numpyReduce(numpyNaNExtreme(ops.ReduceMin)),
-	"nansum": numpyReduce(numpyNaNSum),
+	"nanmax": numpyReduce(ops.NanMax),
+	"nanmin": numpyReduce(ops.NanMin),
+	"nansum": numpyReduce(ops.NanSum),
 	"pad":    numpyPad,
 	"prod":   numpyReduce(func(x *node, axes ...int) *node { return ops.Prod(numpyWide(x), axes...) }),
 	"repeat": func(c *call) []*node {
@@ -46,14 +50,17 @@ var numpyOps = map[string]op{
 	"roll": func(c *call) []*node {
 		return one(ops.Roll(c.x(0), []int{attr[int](c, "shift")}, []int{attr[int](c, "axis")}))
 	},
-	"std":  numpySpread(ops.Std),
-	"sum":  numpyReduce(func(x *node, axes ...int) *node { return ops.Sum(numpyWide(x), axes...) }),
-	"take": numpyTake,
+	"searchsorted": numpySearchSorted,
+	"sort":         func(c *call) []*node { return one(ops.Sort(c.x(0), attr[int](c, "axis"), ops.Ascending)) },
+	"std":          numpySpread(ops.Std),
+	"sum":          numpyReduce(func(x *node, axes ...int) *node { return ops.Sum(numpyWide(x), axes...) }),
+	"take":         numpyTake,
 	"take_along_axis": func(c *call) []*node {
 		return one(ops.TakeAlongAxis(c.x(0), c.x(1), attr[int](c, "axis")))
 	},
-	"tile": func(c *call) []*node { return one(ops.Tile(c.x(0), attr[[]int](c, "reps")...)) },
-	"var":  numpySpread(ops.Var),
+	"tile":   func(c *call) []*node { return one(ops.Tile(c.x(0), attr[[]int](c, "reps")...)) },
+	"unique": numpyUnique,
+	"var":    numpySpread(ops.Var),
 }
 
 // runNumPy runs a line of npops.jsonl.
@@ -104,20 +111,6 @@ func numpySpread(f func(x *node, correction int, axes ...int) *node) op {
 	}
 }
 
-// numpyNaNSum counts NaN as 0.
-func numpyNaNSum(x *node, axes ...int) *node {
-	return ops.Sum(ops.Where(ops.IsNaN(x), ops.ZerosLike(x), x), axes...)
-}
-
-// numpyNaNExtreme leaves NaN out; of nothing but NaN it is NaN.
-func numpyNaNExtreme(fn ops.ReduceFn) func(x *node, axes ...int) *node {
-	return func(x *node, axes ...int) *node {
-		neutral := x.Graph().Literal(x.DType(), identityOf(fn == ops.ReduceMax, x.DType()))
-		y := ops.ReduceInit(fn, ops.Where(ops.IsNaN(x), neutral, x), neutral, axes...)
-		return ops.Where(ops.All(ops.IsNaN(x), axes...), ops.Div(ops.ZerosLike(y), 0.0), y)
-	}
-}
-
 // numpyArg: without an axis the index is that of the flattened x.
 func numpyArg(fn ops.ArgFn) op {
 	return func(c *call) []*node {
@@ -154,11 +147,10 @@ func numpyBincount(c *call) []*node {
 	for _, b := range c.ints(0) {
 		n = max(n, b+1)
 	}
-	w := ops.Ones(c.g, tensor.Int64, c.x(0).Shape()...)
 	if c.given(1) {
-		w = c.x(1)
+		return one(ops.SegmentSum(c.x(1), c.x(0), n))
 	}
-	return one(ops.ScatterElements(ops.Zeros(c.g, w.DType(), n), c.x(0), w, 0, ops.CombineAdd))
+	return one(ops.Bincount(c.x(0), n))
 }
 
 func numpyPad(c *call) []*node {

@@ -32,8 +32,10 @@ var onnxOps = map[string]op{
 	"Slice":           onnxSlice,
 	"Split":           onnxSplit,
 	"Squeeze":         onnxSqueeze,
+	"TopK":            onnxTopK,
 	"Transpose":       onnxTranspose,
 	"Trilu":           onnxTrilu,
+	"Unique":          onnxUnique,
 	"Unsqueeze":       func(c *call) []*node { return one(ops.ExpandDims(c.x(0), c.ints(1)...)) },
 	"Where":           func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
 
@@ -44,7 +46,7 @@ var onnxOps = map[string]op{
 	"CumProd":         onnxScan(ops.CumProd),
 	"CumSum":          onnxScan(ops.CumSum),
 	"GlobalMaxPool":   onnxGlobalMaxPool,
-	"Hardmax":         onnxHardmax,
+	"Hardmax":         func(c *call) []*node { return one(ops.Hardmax(c.x(0), attrOr(c, "axis", -1))) },
 	"LogSoftmax":      func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attrOr(c, "axis", -1))) },
 	"Max":             onnxFold(ops.Maximum),
 	"MaxPool":         onnxMaxPool,
@@ -88,11 +90,10 @@ func runONNX(h *harness, r *record) error {
 // onnxCompress keeps the slices of an axis, or the elements, where a condition, perhaps shorter, is true.
 func onnxCompress(c *call) []*node {
 	x := c.x(0)
-	at := ops.Nonzero(c.literal(1))[0]
 	if !c.has("axis") {
-		return one(ops.Take(ops.Flatten(x), at, 0))
+		return one(ops.Compress(ops.Flatten(x), c.literal(1), 0))
 	}
-	return one(ops.Take(x, at, attr[int](c, "axis")))
+	return one(ops.Compress(x, c.literal(1), attr[int](c, "axis")))
 }
 
 // onnxExpand broadcasts both ways: the shape that x and the given one broadcast to.

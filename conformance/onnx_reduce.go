@@ -80,14 +80,6 @@ func onnxGlobalMaxPool(c *call) []*node {
 	return one(ops.KeepDims(ops.Max, x, axesBut(x.Rank(), -1)[2:]...))
 }
 
-// onnxHardmax is 1 at the first maximum along an axis, else 0.
-func onnxHardmax(c *call) []*node {
-	x := c.x(0)
-	a := axis(attrOr(c, "axis", -1), x.Rank())
-	y := ops.OneHot(ops.ArgMax(x, a), x.Shape()[a], x.DType())
-	return one(ops.MoveAxis(y, y.Rank()-1, a))
-}
-
 // onnxFold combines all operands, which broadcast.
 func onnxFold(combine func(a, b any) *node) op {
 	return func(c *call) []*node {

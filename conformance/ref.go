@@ -32,6 +32,10 @@ var refOps = map[string]op{
 	"window_scatter": refWindowScatter,
 	"reduce":         refReduce,
 	"scan":           refScan,
+	"sort":           refSort,
+	"argsort":        refArgSort,
+	"topk":           refTopK,
+	"segment":        refSegment,
 	"guard":          refGuard,
 }
 

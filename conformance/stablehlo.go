@@ -39,7 +39,9 @@ var stablehloOps = map[string]op{
 	"select":             func(c *call) []*node { return one(ops.Where(c.x(0), c.x(1), c.x(2))) },
 	"select_n":           stablehloSelectN,
 	"slice":              stablehloSlice,
+	"sort":               stablehloSort,
 	"take":               stablehloTake,
+	"top_k":              stablehloTopK,
 	"transpose": func(c *call) []*node {
 		return one(ops.Transpose(c.x(0), attr[[]int](c, "permutation")...))
 	},

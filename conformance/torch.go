@@ -3,7 +3,6 @@ package conformance
 import (
 	"math"
 
-	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -21,6 +20,7 @@ var torchOps = map[string]op{
 	"dynamic_slice":        torchDynamicSlice,
 	"dynamic_update_slice": torchDynamicUpdateSlice,
 	"embedding":            torchEmbedding,
+	"embedding_bag":        torchEmbeddingBag,
 	"flip":                 func(c *call) []*node { return one(ops.Reverse(c.x(0), attr[[]int](c, "dims")...)) },
 	"gather": func(c *call) []*node {
 		return one(gatherElements(c.x(0), c.x(1), attr[int](c, "dim")))
@@ -29,6 +29,7 @@ var torchOps = map[string]op{
 	"index_copy": func(c *call) []*node {
 		return one(ops.IndexCopy(c.x(0), c.x(1), c.x(2), attr[int](c, "dim")))
 	},
+	"kthvalue":      torchKthValue,
 	"index_select":  func(c *call) []*node { return one(ops.Take(c.x(0), c.x(1), attr[int](c, "dim"))) },
 	"log_softmax":   func(c *call) []*node { return one(ops.LogSoftmax(c.x(0), attr[int](c, "dim"))) },
 	"logcumsumexp":  torchScan(ops.LogCumSumExp),
@@ -38,6 +39,7 @@ var torchOps = map[string]op{
 	"max":           torchExtreme(ops.ArgMaxFn),
 	"max_all":       func(c *call) []*node { return one(ops.Max(c.x(0))) },
 	"mean":          torchReduce(ops.Mean),
+	"median":        torchMedian,
 	"min":           torchExtreme(ops.ArgMinFn),
 	"min_all":       func(c *call) []*node { return one(ops.Min(c.x(0))) },
 	"nll_loss":      torchNLLLoss,
@@ -55,11 +57,13 @@ var torchOps = map[string]op{
 	"scatter_add":    torchScatter(ops.CombineAdd),
 	"scatter_reduce": torchScatterReduce,
 	"softmax":        func(c *call) []*node { return one(ops.Softmax(c.x(0), attr[int](c, "dim"))) },
+	"sort":           torchSort,
 	"stack":          func(c *call) []*node { return one(ops.Stack(attr[int](c, "dim"), c.in...)) },
 	"std":            torchSpread(ops.Std),
 	"sum":            torchReduce(ops.Sum),
 	"take":           func(c *call) []*node { return one(ops.Take(ops.Flatten(c.x(0)), c.x(1), 0)) },
 	"take_along_dim": torchTakeAlongDim,
+	"topk":           torchTopK,
 	"tril": func(c *call) []*node {
 		return one(triangle(c.x(0), attrOr(c, "k", 0), c.flag("upper", false)))
 	},
@@ -173,20 +177,9 @@ func torchIndexAdd(c *call) []*node {
 	return one(ops.IndexAdd(x, c.x(1), v, attr[int](c, "dim")))
 }
 
-// torchMaskedSelect broadcasts x and the mask, whose trues decide a shape.
+// torchMaskedSelect: the mask's trues decide a shape.
 func torchMaskedSelect(c *call) []*node {
-	x := c.x(0)
-	shape, err := tensor.BroadcastShapes(x.Shape(), c.x(1).Shape())
-	if err != nil {
-		c.fail("mask: %w", err)
-		return nil
-	}
-	mask, err := c.views[1].Broadcast(shape...)
-	if err != nil {
-		c.fail("mask: %w", err)
-		return nil
-	}
-	return one(ops.Index(ops.BroadcastTo(x, shape...), index.Mask(mask)))
+	return one(ops.MaskedSelect(c.x(0), c.literal(1)))
 }
 
 // torchNLLLoss is −w[t]·log softmax(logits)[t] of each row, without the rows whose target is ignored; the mean

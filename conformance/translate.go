@@ -18,13 +18,13 @@ import (
 //	NumPy       sums and products of small integers widen       numpyWide
 //	NumPy       the mean of integers is a float64               numpyMean
 //	NumPy       the arg-reductions of bool see uint8            boolAsUint8
-//	NumPy       nan-ignoring extremes of all-NaN are NaN        numpyNaNExtreme
 //	NumPy       take with mode=wrap is floor-mod                ops.Modulo
 //	ONNX        ReduceMax and ReduceMin of an empty set         identityOf
 //	ONNX        select_last_index                               lastIndex
 //	PyTorch     scatter_reduce: mean, include_self=false        torchScatterReduce
 //	PyTorch     cummax and cummin name the last of a tie        torchCumulative
-//	PyTorch     the median is the lower middle                  with the sort family
+//	PyTorch     the median is the lower middle                  torchMedian
+//	StableHLO   top_k compares by totalOrder                    stablehloTopK
 
 // boolAsUint8 is x, a bool as 0 and 1.
 func boolAsUint8(x *node) *node {

@@ -43,6 +43,12 @@ var demands = []demand{
 	{"grad", named("amax", "amin", "max", "min", "max_all", "min_all"), "extremes, ties shared or to the index"},
 	{"grad", named("sum", "mean", "prod", "prod_all"), "reductions, products with zeros"},
 	{"grad", named("logsumexp", "softmax", "log_softmax", "nll_loss"), "softmax family"},
+	{"grad", named("sort", "topk", "kthvalue", "median", "embedding_bag"), "sorts and segments"},
+
+	{"stablehlo", named("sort", "top_k"), "sorts"},
+	{"npops", named("sort", "argsort", "searchsorted", "unique", "bincount", "nansum", "nanmax", "nanmin"), "sorts, NaN left out"},
+	{"onnx", named("TopK", "Unique", "Hardmax", "Compress"), "sorts"},
+	{"ref", named("sort", "argsort", "topk", "segment"), "sorts and segments, to second order"},
 
 	{"grad", named("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"), "scans"},
 

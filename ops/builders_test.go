@@ -56,7 +56,7 @@ var (
 
 // builderRows has every builder of nodes from nodes; some twice, for another dtype.
 var builderRows = slices.Concat(elementwiseRows(), viewRows(), reductionRows(), scanRows(), slidingRows(), elementRows(),
-	randomRows())
+	sortRows(), randomRows())
 
 func elementwiseRows() (rows []builderRow) {
 	for name, f := range map[string]func(*ops.Node) *ops.Node{
@@ -186,6 +186,45 @@ func scanRows() []builderRow {
 		{"AffineScan", "", specs(a64, v64), func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], 0) }},
 		{"AffineScan", "", specs(c128, c128), func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], -1, both...) }},
 	}
+}
+
+func firstOf(a, b *ops.Node) *ops.Node {
+	if !b.Valid() {
+		return b
+	}
+	return a
+}
+
+func sortRows() []builderRow {
+	rows := []builderRow{
+		{"Sort", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Sort(x[0], -1, ops.Descending) }},
+		{"ArgSort", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.ArgSort(x[0], 0, ops.Ascending) }},
+		{"SortWithIndex", "", specs(boolspec(2, 3)), func(x []*ops.Node) *ops.Node { return firstOf(ops.SortWithIndex(x[0], -1, ops.Ascending)) }},
+		{"SortBy", "", specs(a64, c128, n64), func(x []*ops.Node) *ops.Node { return ops.SortBy(-1, 1, ops.Ascending, x...)[2] }},
+		{"TopK", "", specs(a64), func(x []*ops.Node) *ops.Node { return firstOf(ops.TopK(x[0], 2, -1, ops.TotalDescending)) }},
+		{"KthValue", "", specs(a64), func(x []*ops.Node) *ops.Node { return firstOf(ops.KthValue(x[0], 2, -1)) }},
+		{"Quantile", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Quantile(x[0], 0.25, ops.QuantileLinear, 0) }},
+		{"Quantiles", "", specs(a64), func(x []*ops.Node) *ops.Node { return ops.Quantiles(x[0], []float64{0, 0.3}, ops.QuantileLower) }},
+		{"SearchSorted", "", specs(v64, a64), func(x []*ops.Node) *ops.Node { return ops.SearchSorted(x[0], x[1], true) }},
+		{"Hardmax", "", specs(n64), along(ops.Hardmax)},
+		{"Bincount", "", specs(n64), func(x []*ops.Node) *ops.Node { return ops.Bincount(x[0], 4) }},
+		{"RepeatCounts", "", specs(a64, spec(tensor.Int8, 3)), func(x []*ops.Node) *ops.Node { return ops.RepeatCounts(x[0], x[1], -1, 5) }},
+		{"NanArgMax", "", specs(a64), along(ops.NanArgMax)},
+		{"NanArgMin", "", specs(n64), along(ops.NanArgMin)},
+	}
+	for name, f := range map[string]ops.Reduction{
+		"Median": ops.Median, "NanSum": ops.NanSum, "NanProd": ops.NanProd, "NanMean": ops.NanMean, "NanMax": ops.NanMax,
+		"NanMin": ops.NanMin,
+	} {
+		rows = append(rows, builderRow{name, "", specs(a64), reduced(f)})
+	}
+	for name, f := range map[string]func(data, ids *ops.Node, num int) *ops.Node{
+		"SegmentSum": ops.SegmentSum, "SegmentProd": ops.SegmentProd, "SegmentMax": ops.SegmentMax, "SegmentMin": ops.SegmentMin,
+		"SegmentMean": ops.SegmentMean,
+	} {
+		rows = append(rows, builderRow{name, "", specs(a64, spec(tensor.Uint8, 2)), func(x []*ops.Node) *ops.Node { return f(x[0], x[1], 4) }})
+	}
+	return rows
 }
 
 func slidingRows() []builderRow {
@@ -378,8 +417,8 @@ func TestCreators(t *testing.T) {
 }
 
 // indexing names the files whose builders have tables of their own.
-var indexing = []string{"index", "take", "gather", "scatter", "dynamic", "embedding", "nonzero", "places", "stablehlo",
-	"update", "value", "window"}
+var indexing = []string{"compress", "index", "take", "gather", "scatter", "dynamic", "embedding", "nonzero", "places",
+	"stablehlo", "unique", "update", "value", "window"}
 
 func TestEveryBuilderHasARow(t *testing.T) {
 	known := map[string]bool{}

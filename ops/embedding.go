@@ -29,16 +29,20 @@ func Embedding(table, ids *Node, padding ...int) *Node {
 			return graph.Fail(name, tensor.Errorf("", tensor.ErrBounds,
 				"padding %d is no row of a table of %d", p, n), table)
 		}
-		if p < 0 {
-			p += n
-		}
 		if !rows.Valid() {
 			return rows
 		}
-		wide := Cast(ids, tensor.Int64) // a padding may not fit the dtype of ids
-		is := Or(Equal(wide, p), Equal(wide, p-n))
-		is = Reshape(is, slices.Concat(ids.Shape(), slices.Repeat([]int{1}, table.Rank()-1))...)
+		is := Reshape(isPadding(ids, p, n), slices.Concat(ids.Shape(), slices.Repeat([]int{1}, table.Rank()-1))...)
 		rows = Where(is, StopGradient(rows), rows)
 	}
 	return rows
+}
+
+// isPadding is where ids name the row p of n, either of them counted from the end where negative.
+func isPadding(ids *Node, p, n int) *Node {
+	if p < 0 {
+		p += n
+	}
+	wide := Cast(ids, tensor.Int64) // a padding may not fit the dtype of ids
+	return Or(Equal(wide, p), Equal(wide, p-n))
 }

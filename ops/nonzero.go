@@ -113,11 +113,14 @@ func NonzeroSized(mask *Node, size, padding int) []*Node {
 	return out
 }
 
-// firstTrue is the first size positions at which a mask of rank 1 is true, then −1. Each true element is written
-// to the place that counts the true ones before it.
+// firstTrue is the first size positions at which a mask of rank 1 is true, then −1.
 func firstTrue(mask *Node, size int) *Node {
+	return trueAt(mask, CumSum(Cast(mask, tensor.Int64), 0, Exclusive), size)
+}
+
+// trueAt is firstTrue where it is known how many elements before each one are true.
+func trueAt(mask, before *Node, size int) *Node {
 	g, n := mask.Graph(), mask.Size()
-	before := CumSum(Cast(mask, tensor.Int64), 0, Exclusive)
 	at := places{
 		window: Window{IndexAxes: []int{0}, SliceSizes: []int{1}, Collapsed: []int{0}, IndexShape: []int{n}},
 		mode:   Mode{OOB: OOBSkip}, idx: []*Node{Where(mask, before, size)},

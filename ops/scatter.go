@@ -117,6 +117,9 @@ func (o ScatterOp) places(idx []*Node) places { return places{o.Window, o.Mode, 
 //	Mul       (x̄, s) = Affine reversed (ȳ, u, 0), ū = s ⊙ before of Affine (x, u, 0)
 //	Max, Min  q = ȳ/n; x̄ = where(mₓ, q, 0), ū = where(mᵤ, G q, 0)
 func (o ScatterOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
+	if ct[0] == nil || !need[0] && !need[1] {
+		return none(len(c.In))
+	}
 	x, u, g := c.In[0], c.In[1], ct[0]
 	at, grads := o.places(c.In[2:]), make([]*Node, len(c.In))
 	if g == nil || !need[0] && !need[1] {

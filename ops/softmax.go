@@ -105,3 +105,25 @@ func softmax(o SoftmaxOp, x *Node) *Node {
 	}
 	return graph.Apply(SoftmaxOp{axis, o.Log}, x)
 }
+
+// Hardmax is 1 at the greatest element of each line along an axis, the first of those that tie or the first
+// NaN, and 0 elsewhere, in x's dtype. It has no gradient.
+//
+// Errors (sticky): tensor.ErrDType for bool, tensor.ErrUnsupported for complex, for an axis of extent 0 and for
+// nil, tensor.ErrAxis.
+func Hardmax(x *Node, axis int) *Node {
+	const name = "ops.Hardmax"
+	if bad := checked(name, x, acceptReal); bad != nil {
+		return bad
+	}
+	axis, err := axisOf(axis, x.Rank())
+	if err != nil {
+		return x.Graph().Fail(name, err)
+	}
+	at := ArgMax(x, axis)
+	if !at.Valid() {
+		return at
+	}
+	position := Iota(x.Graph(), tensor.Int64, axis, x.Shape()...)
+	return Cast(Equal(ExpandDims(at, axis), position), x.DType())
+}

@@ -72,6 +72,10 @@ func reference(op graph.Op, in []array) ([]outcome, error) {
 		return refScatter(o, in)
 	case ops.ScatterScanOp:
 		return refScatterScan(o, in)
+	case ops.SortOp:
+		return refSort(o, in), nil
+	case ops.SearchSortedOp:
+		return one(refSearchSorted(o, in[0], in[1]))
 	}
 	if a, ok := op.(graph.Aliaser); ok {
 		specs := make([]tensor.Spec, len(in))

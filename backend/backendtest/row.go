@@ -80,7 +80,8 @@ var (
 func Table() []Row {
 	return slices.Concat(unaryRows(), binaryRows(), compositeRows(), castRows(), creationRows(), viewRows(),
 		reductionRows(), cumulativeRows(), slidingRows(), normRows(), elementRows(),
-		productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows())
+		productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows(), sortRows(),
+		quantileRows(), uniqueRows(), segmentRows(), bagRows(), nanRows())
 }
 
 func one(f func(*Node) *Node) func([]*Node) []*Node {

@@ -67,7 +67,7 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 	}
 	add := func(dt tensor.DType, shape []int) { x.in = append(x.in, in(fill, shape...).make(r, dt)) }
 	add(dt, shape)
-	switch r.IntN(14) {
+	switch r.IntN(15) {
 	case 0, 1, 2:
 		o := ops.ReduceOp{Fn: ops.ReduceFn(r.IntN(5)), Axes: []int{}, Init: r.IntN(4) == 0}
 		for a := range shape {
@@ -130,6 +130,13 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 			add(dt, shape)
 		}
 		x.op = o
+	case 14:
+		n := 0
+		if rank > 0 {
+			n = shape[axis]
+		}
+		x.op = ops.SortOp{Axis: axis, Keys: 1 + r.IntN(2), Size: r.IntN(n + 1), Order: ops.Order(r.IntN(4))}
+		add(dt, shape)
 	}
 	return x
 }

@@ -45,6 +45,10 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 		return compileScatter(op, out, in)
 	case ops.ScatterScanOp:
 		return compileScatterScan(op, out, in, used)
+	case ops.SortOp:
+		return compileSort(op, out, in, used)
+	case ops.SearchSortedOp:
+		return compileSearchSorted(op, out[0], in)
 	}
 	return nil, tensor.Errorf("", tensor.ErrUnsupported, "cpu has no kernel for %s", op.Name())
 }
