@@ -306,7 +306,10 @@ func (x *trial) allocates(t reporter) {
 		t.Errorf("%s: %v", x.where, err)
 		return
 	}
-	n := testing.AllocsPerRun(2, func() { err = b.kernel.Run(x.b.Exec(), b.out, b.in) })
+	n := 1.0 // a thread that takes part late makes its scratch then; what every run takes shows in each attempt
+	for attempt := 0; n > 0 && err == nil && attempt < 9; attempt++ {
+		n = testing.AllocsPerRun(2, func() { err = b.kernel.Run(x.b.Exec(), b.out, b.in) })
+	}
 	if err != nil || n > 0 {
 		t.Errorf("%s: %v allocations a run, error %v", x.where, n, err)
 	}

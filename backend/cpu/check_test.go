@@ -174,10 +174,7 @@ func TestAllocations(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				for range 20 { // until as many tiles exist as threads meet at
-					run()
-				}
-				if n := testing.AllocsPerRun(20, run); n != 0 {
+				if n := steadyAllocations(run); n != 0 {
 					t.Errorf("%v allocations a run", n)
 				}
 			})

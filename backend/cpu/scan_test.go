@@ -318,7 +318,7 @@ func TestScan_allocates_nothing(t *testing.T) {
 			k := tensor.Must(compileScan(ops.ScanOp{Fn: fn, Axis: 1, Exclusive: true}, []graph.Operand{operandOf(y)}, []graph.Operand{operandOf(x)}, []bool{true}))
 			out, in := []tensor.Write{tensor.Must(tensor.NewWrite(y))}, []tensor.Read{x.Read()}
 			for _, ex := range execs[:2] {
-				if n := testing.AllocsPerRun(50, func() { _ = k.Run(ex, out, in) }); n > 0 {
+				if n := steadyAllocations(func() { _ = k.Run(ex, out, in) }); n > 0 {
 					t.Errorf("%v, scan %d, %d threads: %v allocations", shape, fn, ex.NumThreads(), n)
 				}
 			}

@@ -255,20 +255,16 @@ func TestWindowCourses(t *testing.T) {
 	}
 }
 
-// TestWindowAllocations tells that a run allocates nothing once every thread has taken part in one: which
-// may be later than the first, so a few attempts are made.
+// TestWindowAllocations tells that a run allocates nothing once every thread has taken part in one.
 func TestWindowAllocations(t *testing.T) {
 	for _, dt := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
 		for _, w := range realSizes(dt) {
 			for _, x := range executors[:2] {
-				n := 1.0
-				for attempt := 0; n != 0 && attempt < 5; attempt++ {
-					n = testing.AllocsPerRun(5, func() {
-						if err := w.kernel.Run(x, w.out, w.in); err != nil {
-							t.Fatal(err)
-						}
-					})
-				}
+				n := steadyAllocations(func() {
+					if err := w.kernel.Run(x, w.out, w.in); err != nil {
+						t.Fatal(err)
+					}
+				})
 				if n != 0 {
 					t.Errorf("%s %s with %d threads: %v allocations", dt, w.name, x.threads, n)
 				}
