@@ -184,25 +184,33 @@ var stablehloReductions = map[string]ops.ReduceFn{
 	"add": ops.ReduceSum, "multiply": ops.ReduceProd, "maximum": ops.ReduceMax, "minimum": ops.ReduceMin,
 }
 
-// stablehloReduce is a reduction of one operand with one init.
+// stablehloReduce is a reduction of one operand with one init, or of several, each by a computation of its own:
+// the operands come first, then the inits.
 func stablehloReduce(c *call) []*node {
-	fn, ok := stablehloFn(c)
-	if !ok {
+	names := []string{""}
+	c.has("computation")
+	if json.Unmarshal(c.attrs["computation"], &names) != nil {
+		names = []string{attr[string](c, "computation")}
+	}
+	if len(c.in) != 2*len(names) {
+		c.missing("of several operands by one computation")
 		return nil
 	}
-	return one(ops.ReduceInit(fn, c.x(0), c.x(1), attr[[]int](c, "dimensions")...))
+	axes, out := attr[[]int](c, "dimensions"), make([]*node, len(names))
+	for i, name := range names {
+		x := c.x(i)
+		fn, ok := stablehloFn(c, x, name)
+		if !ok {
+			return nil
+		}
+		out[i] = ops.ReduceInit(fn, x, c.x(len(names)+i), axes...)
+	}
+	return out
 }
 
-// stablehloFn is the function of a reduction. A list of computations is one function of several operands, and the
-// maximum of complex numbers is lexicographic: both are custom combiners.
-func stablehloFn(c *call) (ops.ReduceFn, bool) {
-	var name string
-	c.has("computation")
-	if json.Unmarshal(c.attrs["computation"], &name) != nil || len(c.in) != 2 {
-		c.missing("of several operands")
-		return 0, false
-	}
-	x := c.x(0)
+// stablehloFn is the function of a reduction of x. The maximum of complex numbers is lexicographic: a custom
+// combiner.
+func stablehloFn(c *call, x *node, name string) (ops.ReduceFn, bool) {
 	fn, ok := stablehloReductions[name]
 	if x.DType() == tensor.Bool && (name == "and" || name == "or") {
 		fn, ok = map[string]ops.ReduceFn{"and": ops.ReduceProd, "or": ops.ReduceSum}[name], true
@@ -229,7 +237,7 @@ func stablehloWindows(c *call) ops.Sliding {
 }
 
 func stablehloReduceWindow(c *call) []*node {
-	fn, ok := stablehloFn(c)
+	fn, ok := stablehloFn(c, c.x(0), attr[string](c, "computation"))
 	if !ok {
 		return nil
 	}

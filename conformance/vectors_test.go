@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,16 +78,13 @@ func plainWindow(c Case) bool {
 	return ok && !(c.rec.Inputs[0].DType == "complex64" && string(c.rec.Attrs["computation"]) == `"multiply"`)
 }
 
-// plainReduce is reduce with one of StableHLO's own functions, not a list of them, and not the lexicographic
-// extremes of complex numbers.
+// plainReduce is reduce with StableHLO's own functions, one an operand, but for the lexicographic extremes of
+// complex numbers.
 func plainReduce(c Case) bool { return c.Op == "reduce" && plainFunction(c) }
 
 func plainFunction(c Case) bool {
-	var name string
-	if json.Unmarshal(c.rec.Attrs["computation"], &name) != nil {
-		return false
-	}
-	extreme := name == "maximum" || name == "minimum"
+	names := string(c.rec.Attrs["computation"])
+	extreme := strings.Contains(names, "maximum") || strings.Contains(names, "minimum")
 	return !(extreme && strings.HasPrefix(c.rec.Inputs[0].DType, "complex"))
 }
 
