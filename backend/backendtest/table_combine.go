@@ -75,14 +75,14 @@ func combinerRows() []Row {
 	}
 	return []Row{
 		{
-			Op: "ops.ReduceBy", Why: "axes apart, in row-major order", DTypes: numbers,
+			Op: "ops.ReduceBy", Why: "axes apart, in row-major order", DTypes: anything,
 			Build: func(in []*Node) []*Node { return reducedBy(composed, in, nil, 0, 2) },
 			In:    pair(3, 2, 2),
 			More:  [][]Input{{in(ties, 5, 4, 3), in(ties, 5, 4, 3)}, pair(1, 3, 1), {in(ties, 17, 1, 2), in(edges, 17, 1, 2)}, pair(2, 0, 3)},
 			Large: []Input{in(near(-1, 1), 31, 90, 29), in(offsets, 31, 90, 29)},
 		},
 		{
-			Op: "ops.ReduceBy", Variant: "initial values", Why: "they come first, and are all there is of nothing", DTypes: numbers,
+			Op: "ops.ReduceBy", Variant: "initial values", Why: "they come first, and are all there is of nothing", DTypes: anything,
 			Build: func(in []*Node) []*Node { return reducedBy(composed, in[:2], []any{in[2], in[3]}, 1) },
 			In:    started(2, 5, 2), More: [][]Input{started(2, 1, 3), started(2, 0, 3), started(0, 3, 2), started(3, 8, 1)},
 		},
@@ -92,25 +92,25 @@ func combinerRows() []Row {
 			In:    []Input{in(offsets, 3, 3)}, More: [][]Input{{in(edges, 13)}, {in(edges)}, {in(edges, 2, 0)}},
 		},
 		{
-			Op: "ops.ScanBy", Why: "in log₂ n steps", DTypes: numbers,
+			Op: "ops.ScanBy", Why: "in log₂ n steps", DTypes: anything,
 			Build: func(in []*Node) []*Node { return scannedBy(composed, in, nil, 1) },
 			In:    pair(2, 5, 2), More: [][]Input{{in(ties, 2, 17, 3), in(ties, 2, 17, 3)}, pair(3, 1, 2), pair(2, 0, 3), pair(4, 2, 1), pair(0, 3, 1)},
 			Large: []Input{in(near(-1, 1), 31, 90, 29), in(offsets, 31, 90, 29)},
 		},
 		{
-			Op: "ops.ScanBy", Variant: "initial values", Why: "they come before every element", DTypes: numbers,
+			Op: "ops.ScanBy", Variant: "initial values", Why: "they come before every element", DTypes: anything,
 			Build: func(in []*Node) []*Node { return scannedBy(composed, in[:2], []any{in[2], in[3]}, 0, ops.Reversed) },
 			In:    started(3, 2), More: [][]Input{started(8, 3), started(1, 2), started(0, 2)},
 		},
 		{
-			Op: "ops.ScanBy", Variant: "exclusive", Why: "from the initial values on", DTypes: numbers,
+			Op: "ops.ScanBy", Variant: "exclusive", Why: "from the initial values on", DTypes: anything,
 			Build: func(in []*Node) []*Node {
 				return scannedBy(composed, in[:2], []any{in[2], in[3]}, -1, ops.Reversed, ops.Exclusive)
 			},
 			In: started(2, 4), More: [][]Input{started(3, 9), started(2, 1), started(2, 0)},
 		},
 		{
-			Op: "ops.ReduceWindowBy", Why: "padding is the initial values, which come first too", DTypes: numbers,
+			Op: "ops.ReduceWindowBy", Why: "padding is the initial values, which come first too", DTypes: anything,
 			Build: func(in []*Node) []*Node {
 				return windowsBy(composed, in[:2], []any{in[2], in[3]}, ops.Sliding{
 					Sizes: []int{3, 2}, Strides: []int{2, 1}, Dilations: []int{1, 2}, Between: []int{1, 2}, Low: []int{1, -1}, High: []int{0, 1},
@@ -119,7 +119,7 @@ func combinerRows() []Row {
 			In: started(2, 3, 3), More: [][]Input{started(1, 7, 5), started(2, 1, 4), started(0, 3, 2)},
 		},
 		{
-			Op: "ops.ReduceWindowBy", Variant: "no initial values", Why: "nothing is padded", DTypes: numbers,
+			Op: "ops.ReduceWindowBy", Variant: "no initial values", Why: "nothing is padded", DTypes: anything,
 			Build: func(in []*Node) []*Node { return windowsBy(composed, in, nil, ops.Sliding{Sizes: []int{2, 3}}) },
 			In:    pair(3, 4), More: [][]Input{{in(ties, 2, 5, 9), in(ties, 2, 5, 9)}, pair(1, 3), pair(0, 3)},
 		},
