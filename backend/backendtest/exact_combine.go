@@ -134,6 +134,15 @@ func combinerCases() []Exact {
 			Want: []*tensor.Tensor{f64(0)}, Cotangent: f64(1), Grads: []*tensor.Tensor{f64(0, 3, 0)},
 		},
 		{
+			Name: "half floats are rounded at each combination", Why: "the combiner is of halves: 2048 + 1 is 2048",
+			In: []*tensor.Tensor{tensor.Of(tensor.ToF16(2048), tensor.ToF16(1), tensor.ToF16(1))},
+			Build: func(in []*Node) []*Node {
+				sum := func(a, b []*Node) []*Node { return []*Node{ops.Add(a[0], b[0])} }
+				return append(reducedBy(sum, in, nil), ops.Sum(in[0]))
+			},
+			Want: []*tensor.Tensor{tensor.Scalar(tensor.ToF16(2048)), tensor.Scalar(tensor.ToF16(2050))},
+		},
+		{
 			Name: "running products with zeros by a combiner", Why: "CASES 18", In: []*tensor.Tensor{f64(2, 0, 3, 4)},
 			Build: func(in []*Node) []*Node { return scannedBy(product1, in, nil, 0) }, Want: []*tensor.Tensor{f64(2, 0, 0, 0)},
 			Cotangent: f64(1, 1, 1, 1), Grads: []*tensor.Tensor{f64(1, 32, 0, 0)},
