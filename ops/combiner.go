@@ -10,20 +10,21 @@ import (
 
 // Reductions, scans and windows by a function of the user's, a combiner: a graph.Func of scalars that joins
 // two groups of k values to one, (a₀ … aₖ₋₁, b₀ … bₖ₋₁) → k values of the same dtypes. It must be
-// associative, a∘(b∘c) = (a∘b)∘c, since what stands side by side is combined in any grouping; where rounding
-// makes that hold only nearly, the grouping depends on extents alone, so the bits are the same for any layout
-// and number of threads. It need not be commutative: a is always what comes before b.
+// associative, a∘(b∘c) = (a∘b)∘c, since what stands side by side is combined in any grouping; where
+// rounding makes that hold only nearly, the grouping depends on extents alone, so the bits are the same for
+// any layout and number of threads. It need not be commutative: a is always what comes before b.
 //
 // They are made of the combiner's own ops, applied to whole tensors, and so are their derivatives.
 
 // Combiner traces the combiner of k operands of the given dtypes: build gets a and b, k scalars each, and
 // returns k scalars. It is graph.NewFunc with that signature.
 //
-// Errors: those of graph.NewFunc and of what build builds; tensor.ErrShape, tensor.ErrRank and tensor.ErrDType
-// for other results, tensor.ErrUnsupported where build is nil.
+// Errors: those of graph.NewFunc and of what build builds; tensor.ErrShape, tensor.ErrRank and
+// tensor.ErrDType for other results, tensor.ErrUnsupported where build is nil.
 func Combiner(name string, dtypes []tensor.DType, build func(a, b []*Node) []*Node) (*graph.Func, error) {
 	if build == nil {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "the combiner %s has no function that builds it", name)
+		return nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"the combiner %s has no function that builds it", name)
 	}
 	var specs []tensor.Spec
 	for _, dt := range slices.Concat(dtypes, dtypes) {
@@ -45,12 +46,14 @@ func Combiner(name string, dtypes []tensor.DType, build func(a, b []*Node) []*No
 func checkCombiner(f *graph.Func, dtypes []tensor.DType) error {
 	in, out, k := f.In(), f.Out(), len(dtypes)
 	if len(in) != 2*k || len(out) != k {
-		return tensor.Errorf("", tensor.ErrShape, "function %s has %d arguments and %d results; of %d operands want %d and %d",
+		return tensor.Errorf("", tensor.ErrShape,
+			"function %s has %d arguments and %d results; of %d operands want %d and %d",
 			f.Name(), len(in), len(out), k, 2*k, k)
 	}
 	check := func(what string, i int, s tensor.Spec) error {
 		if s.Rank() != 0 {
-			return tensor.Errorf("", tensor.ErrRank, "%s %d of function %s has shape %v, want rank 0", what, i, f.Name(), s.Shape)
+			return tensor.Errorf("", tensor.ErrRank,
+				"%s %d of function %s has shape %v, want rank 0", what, i, f.Name(), s.Shape)
 		}
 		if s.DType != dtypes[i%k] {
 			return tensor.Errorf("", tensor.ErrDType, "%s %d of function %s is %s, operand %d is %s",
@@ -81,8 +84,8 @@ type combination struct {
 	inits []*Node // of rank 0; nil where there are none
 }
 
-// newCombination checks the operands of a builder with a combiner: xs of one shape, and as many inits, nodes of rank
-// 0 or Go scalars, or none. It returns the invalid node to give back where they are wrong.
+// newCombination checks the operands of a builder with a combiner: xs of one shape, and as many inits,
+// nodes of rank 0 or Go scalars, or none. It returns the invalid node to give back where they are wrong.
 func newCombination(op string, f *graph.Func, xs []*Node, inits []any) (c *combination, bad *Node) {
 	vals := make([]any, 0, len(xs)+len(inits))
 	for _, x := range xs {
@@ -139,10 +142,11 @@ func (c *combination) check(inits []any) error {
 		case n.Graph() != c.g:
 			return fmt.Errorf("operand %d belongs to another graph", at)
 		case n.Rank() != 0:
-			return tensor.Errorf("", tensor.ErrRank, "operand %d, an initial value, has shape %v, want rank 0", at, n.Shape())
+			return tensor.Errorf("", tensor.ErrRank,
+				"operand %d, an initial value, has shape %v, want rank 0", at, n.Shape())
 		case n.DType() != dtypes[i]:
-			return tensor.Errorf("", tensor.ErrDType, "operand %d, an initial value, is %s, operand %d is %s",
-				at, n.DType(), i, dtypes[i])
+			return tensor.Errorf("", tensor.ErrDType,
+				"operand %d, an initial value, is %s, operand %d is %s", at, n.DType(), i, dtypes[i])
 		}
 	}
 	return checkCombiner(c.f, dtypes)
@@ -158,8 +162,8 @@ func (c *combination) join(a, b []*Node) []*Node {
 }
 
 // fold is x₀∘x₁∘…∘xₙ₋₁ along an axis of n ≥ 1 elements, which keeps an extent of 1: neighbours are joined,
-// then pairs of neighbours, so it takes log₂ n steps of whole tensors, all of them on views. What an odd step
-// leaves over comes behind everything that is still to be joined.
+// then pairs of neighbours, so it takes log₂ n steps of whole tensors, all of them on views. What an odd
+// step leaves over comes behind everything that is still to be joined.
 func (c *combination) fold(ys []*Node, axis, n int) []*Node {
 	var behind []*Node
 	for n > 1 {

@@ -7,15 +7,15 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// ScanBy is yᵢ = init∘x₀∘x₁∘…∘xᵢ along an axis, where ∘ is the combiner f: see Combiner. With Exclusive it is
-// yᵢ = init∘x₀∘…∘xᵢ₋₁, and y₀ = init; with Reversed it goes from the last element to the first, yᵢ =
-// init∘xₙ₋₁∘…∘xᵢ, so what was met before still stands on the left. Several operands of one shape are combined
-// as groups, and there is a result for each. inits are as many Go scalars or nodes of rank 0; with nil there
-// is none. It takes about 2n combinations in 2·log₂ n steps of whole tensors. A negative axis counts from the
-// end.
+// ScanBy is yᵢ = init∘x₀∘x₁∘…∘xᵢ along an axis, where ∘ is the combiner f: see Combiner. With Exclusive it
+// is yᵢ = init∘x₀∘…∘xᵢ₋₁, and y₀ = init; with Reversed it goes from the last element to the first, yᵢ =
+// init∘xₙ₋₁∘…∘xᵢ, so what was met before still stands on the left. Several operands of one shape are
+// combined as groups, and there is a result for each. inits are as many Go scalars or nodes of rank 0; with
+// nil there is none. It takes about 2n combinations in 2·log₂ n steps of whole tensors. A negative axis
+// counts from the end.
 //
-// Errors (sticky): tensor.ErrAxis; those of ReduceBy for f, xs and inits; tensor.ErrUnsupported for an option
-// that is none, and for Exclusive without initial values.
+// Errors (sticky): tensor.ErrAxis; those of ReduceBy for f, xs and inits; tensor.ErrUnsupported for an
+// option that is none, and for Exclusive without initial values.
 func ScanBy(f *graph.Func, xs []*Node, inits []any, axis int, options ...ScanOption) []*Node {
 	c, bad := newCombination("ops.ScanBy", f, xs, inits)
 	if bad != nil {
@@ -27,7 +27,8 @@ func ScanBy(f *graph.Func, xs []*Node, inits []any, axis int, options ...ScanOpt
 		o, err = ScanOp{}.with(options)
 	}
 	if err == nil && o.Exclusive && c.inits == nil {
-		err = tensor.Errorf("", tensor.ErrUnsupported, "what is exclusive starts from initial values, and there are none")
+		err = tensor.Errorf("", tensor.ErrUnsupported,
+			"what is exclusive starts from initial values, and there are none")
 	}
 	if err != nil {
 		return repeat(c.g.Fail(c.op, err), len(xs))
@@ -52,8 +53,8 @@ func ScanBy(f *graph.Func, xs []*Node, inits []any, axis int, options ...ScanOpt
 	return each(ys, func(y *Node) *Node { return Reshape(turn(y), c.shape...) })
 }
 
-// scan is yᵢ = x₀∘…∘xᵢ along axis 1 of n elements. The pairs of neighbours are scanned first, which gives every
-// other result; each in between is the one before it with one element more.
+// scan is yᵢ = x₀∘…∘xᵢ along axis 1 of n elements. The pairs of neighbours are scanned first, which gives
+// every other result; each in between is the one before it with one element more.
 func (c *combination) scan(xs []*Node, n int) []*Node {
 	if n < 2 {
 		return xs
