@@ -1,0 +1,129 @@
+// Bench runs the cases on this module and its peers in turn, checks that they agree, and prints one table.
+// run.sh builds the contenders and calls it.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/adjoint-go/adjoint/bench/cases"
+)
+
+// effort is how long a case is measured.
+type effort struct {
+	rounds, dropped int     // rounds of all contenders in turn; the first ones do not count
+	slice           float64 // seconds of a contender in a round
+	slow            float64 // a form whose first call took longer than this is not called again
+	total           float64 // seconds of a form, after which it takes no part in more rounds
+}
+
+var (
+	thorough = effort{rounds: 9, dropped: 2, slice: 0.08, slow: 10, total: 4}
+	quick    = effort{rounds: 3, dropped: 1, slice: 0.01, slow: 0.15, total: 0.3}
+)
+
+func main() {
+	var (
+		isQuick  = flag.Bool("quick", false, "three minutes: few rounds, no second torch with huge pages")
+		only     = flag.String("only", "", "the cases whose `name` holds this")
+		list     = flag.Bool("list", false, "list the cases")
+		save     = flag.String("save", "", "write the table to this Markdown `file` too")
+		bin      = flag.String("bin", "", "`folder` of the built contenders")
+		python   = flag.String("python", "", "`command` with torch and numpy")
+		versions = flag.String("versions", "", "`text` about the machine and the peers")
+	)
+	flag.Parse()
+	var chosen []cases.Case
+	for _, c := range cases.Table() {
+		if strings.Contains(c.Name, *only) {
+			chosen = append(chosen, c)
+		}
+	}
+	if *list {
+		for _, c := range chosen {
+			fmt.Println(c.Name)
+		}
+		return
+	}
+	how := thorough
+	if *isQuick {
+		how = quick
+	}
+	if err := run(chosen, how, *isQuick, *bin, *python, *versions, *save); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(chosen []cases.Case, how effort, isQuick bool, bin, python, versions, save string) error {
+	if len(chosen) == 0 {
+		return errors.New("no case has that name; -list prints them")
+	}
+	dir, err := os.MkdirTemp(shm(), "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s := &session{dir: dir, contenders: contenders(bin, python, !isQuick), effort: how, notes: map[string]int{}}
+	defer s.close()
+	var rows []row
+	for i, c := range chosen {
+		fmt.Fprintf(os.Stderr, "\r\033[K%d/%d %s", i+1, len(chosen), c.Name)
+		r, err := s.measure(c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		rows = append(rows, r)
+	}
+	fmt.Fprint(os.Stderr, "\r\033[K")
+	var text strings.Builder
+	s.print(&text, rows, versions)
+	if _, err := io.WriteString(os.Stdout, text.String()); err != nil {
+		return err
+	}
+	if save != "" {
+		head := "# Results of bench/run.sh\n\n[docs/performance.md](../docs/performance.md) says how to read them.\n\n```\n"
+		if err := os.WriteFile(save, []byte(head+text.String()+"```\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	if s.wrong > 0 {
+		return fmt.Errorf("%d results differ from ours", s.wrong)
+	}
+	return nil
+}
+
+// shm is a folder in memory for inputs and results, if there is one.
+func shm() string {
+	if _, err := os.Stat("/dev/shm"); err == nil && runtime.GOOS == "linux" {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+// contenders in the order of the columns: ours first, the probe last.
+func contenders(bin, python string, hugePages bool) []*contender {
+	peers, err := filepath.Abs("peers.py")
+	if err != nil {
+		peers = "peers.py"
+	}
+	all := []*contender{
+		{name: "ours", command: []string{filepath.Join(bin, "ours")}},
+		{name: "torch", command: []string{python, peers, "torch"}},
+		{name: "torch huge", command: []string{python, peers, "torch"}, env: []string{"GLIBC_TUNABLES=glibc.malloc.hugetlb=1"}},
+		{name: "numpy", command: []string{python, peers, "numpy"}},
+		{name: "GoMLX", command: []string{filepath.Join(bin, "gomlx")}},
+		{name: "gorgonia", command: []string{filepath.Join(bin, "gorgonia")}},
+		{name: "probe", command: []string{filepath.Join(bin, "probe")}},
+	}
+	if !hugePages {
+		all[2].command[0] = ""
+	}
+	return all
+}
