@@ -72,16 +72,22 @@ func run(chosen []cases.Case, how effort, isQuick bool, bin, python, versions, s
 	defer os.RemoveAll(dir)
 	s := &session{dir: dir, contenders: contenders(bin, python, !isQuick), effort: how, notes: map[string]int{}}
 	defer s.close()
+	info, err := os.Stderr.Stat()
+	onTerminal := err == nil && info.Mode()&os.ModeCharDevice != 0
 	var rows []row
 	for i, c := range chosen {
-		fmt.Fprintf(os.Stderr, "\r\033[K%d/%d %s", i+1, len(chosen), c.Name)
+		if onTerminal {
+			fmt.Fprintf(os.Stderr, "\r\033[K%d/%d %s", i+1, len(chosen), c.Name)
+		}
 		r, err := s.measure(c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
 		rows = append(rows, r)
 	}
-	fmt.Fprint(os.Stderr, "\r\033[K")
+	if onTerminal {
+		fmt.Fprint(os.Stderr, "\r\033[K")
+	}
 	var text strings.Builder
 	s.print(&text, rows, versions)
 	if _, err := io.WriteString(os.Stdout, text.String()); err != nil {
@@ -93,8 +99,8 @@ func run(chosen []cases.Case, how effort, isQuick bool, bin, python, versions, s
 			return err
 		}
 	}
-	if s.wrong > 0 {
-		return fmt.Errorf("%d results differ from ours", s.wrong)
+	if len(s.wrong) > 0 {
+		return fmt.Errorf("no peer agrees with our results of %s", strings.Join(s.wrong, ", "))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/adjoint-go/adjoint/bench/cases"
@@ -19,7 +20,7 @@ type session struct {
 	contenders []*contender
 	effort     effort
 	notes      map[string]int // footnotes, by text
-	wrong      int            // results that differ from ours
+	wrong      []string       // cases in which results of peers differ from ours and none agrees
 }
 
 // row is what was measured of a case: the median seconds of each contender, 0 for none.
@@ -91,6 +92,7 @@ func (s *session) inputs(c cases.Case) ([]worker.Array, error) {
 func (s *session) load(r *row, inputs []worker.Array) ([]*form, error) {
 	var forms []*form
 	var ours []worker.Array
+	agree, differ := 0, 0
 	for _, k := range s.contenders {
 		name := r.Name
 		if k.name == "probe" {
@@ -120,14 +122,16 @@ func (s *session) load(r *row, inputs []worker.Array) ([]*form, error) {
 			if f.Error == "" && k.name != "probe" && k.name != "ours" {
 				if err := compare(f.Outs, ours, r.Tol); err != nil {
 					f.Error = "result differs from ours: " + err.Error()
-					s.wrong++
+					differ++
+				} else {
+					agree++
 				}
 			}
 			if f.Error != "" {
 				if k.name == "ours" {
 					return nil, errors.New(f.Error)
 				}
-				r.note(s, fmt.Sprintf("%s, %s %s: %s", r.Name, k.name, f.Name, f.Error))
+				r.note(s, strings.Join(strings.Fields(fmt.Sprintf("%s, %s %s: %s", r.Name, k.name, f.Name, f.Error)), " "))
 				continue
 			}
 			forms = append(forms, &form{c: k, small: r.Small, index: i, name: f.Name, spent: f.First, median: f.First,
@@ -136,6 +140,9 @@ func (s *session) load(r *row, inputs []worker.Array) ([]*form, error) {
 		if k.name != "ours" {
 			os.RemoveAll(dir)
 		}
+	}
+	if differ > 0 && agree == 0 {
+		s.wrong = append(s.wrong, r.Name)
 	}
 	return forms, os.RemoveAll(filepath.Join(s.dir, "results ours"))
 }

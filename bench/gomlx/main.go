@@ -66,9 +66,17 @@ func table() map[string]build {
 
 // variance is that of a sample.
 func variance(x *Node, axes ...int) *Node {
-	v := ReduceVariance(x, axes...)
+	v := mean(Square(Sub(x, mean(x, axes...))), axes...)
 	n := float64(x.Shape().Size() / v.Shape().Size())
-	return MulScalar(v, n/(n-1))
+	return Squeeze(MulScalar(v, n/(n-1)))
+}
+
+// mean keeps the axes; that of all is one of rows first, as a sum of millions in one float32 is off by percents.
+func mean(x *Node, axes ...int) *Node {
+	if len(axes) == 0 {
+		x, axes = mean(x, 1), []int{0}
+	}
+	return ReduceAndKeep(x, ReduceMean, axes...)
 }
 
 func chain(in []*Node) *Node {
@@ -78,14 +86,15 @@ func chain(in []*Node) *Node {
 
 func layerNorm(in []*Node) []*Node {
 	x, gain, bias, ct := in[0], in[1], in[2], in[3]
-	centered := Sub(x, ReduceAndKeep(x, ReduceMean, 1))
-	scale := Rsqrt(AddScalar(ReduceAndKeep(Square(centered), ReduceMean, 1), 1e-5))
-	y := Add(Mul(Mul(centered, scale), InsertAxes(gain, 0)), InsertAxes(bias, 0))
+	centered := Sub(x, mean(x, 1))
+	scale := Sqrt(AddScalar(mean(Square(centered), 1), 1e-5)) // Rsqrt has no gradient
+	y := Add(Mul(Div(centered, scale), InsertAxes(gain, 0)), InsertAxes(bias, 0))
 	return append([]*Node{y}, Gradient(ReduceAllSum(Mul(y, ct)), x, gain, bias)...)
 }
 
 func embedding(in []*Node) []*Node {
-	loss := MulScalar(ReduceAllSum(Square(Gather(in[0], InsertAxes(in[1], -1)))), 0.5)
+	rows := ReduceSum(Square(Gather(in[0], InsertAxes(in[1], -1))), 1)
+	loss := MulScalar(ReduceAllSum(rows), 0.5)
 	return sgd(1e-2, loss, in[0])
 }
 

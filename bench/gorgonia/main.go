@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"gorgonia.org/tensor"
 
@@ -66,7 +67,9 @@ func chain(in []*tensor.Dense, out *tensor.Dense) (tensor.Tensor, error) {
 		func() (tensor.Tensor, error) { return tensor.Add(out, x, tensor.UseUnsafe()) },
 		func() (tensor.Tensor, error) { return tensor.Mul(out, float32(2), tensor.UseUnsafe()) },
 		func() (tensor.Tensor, error) { return tensor.Sub(out, y, tensor.UseUnsafe()) },
-		func() (tensor.Tensor, error) { return tensor.MaxBetween(out, float32(0), tensor.UseUnsafe()) },
+		func() (tensor.Tensor, error) { // the maximum with a scalar panics
+			return tensor.Clamp(out, float32(0), float32(math.MaxFloat32), tensor.UseUnsafe())
+		},
 	}
 	for _, f := range steps {
 		if _, err := f(); err != nil {

@@ -32,15 +32,12 @@ func along(t map[string]build, name string, f func(x *node, axis int) *node) {
 	}
 }
 
-// over are reductions to one axis and to a scalar.
-func over(t map[string]build, name string, f ops.Reduction) {
-	along(t, name, func(x *node, axis int) *node { return f(x, axis) })
-	t[name+" all"] = unary(func(x *node) *node { return f(x) })
-}
-
 func table() map[string]build {
 	t := map[string]build{
 		"argmax all":         unary(ops.ArgMaxAll),
+		"sum all":            unary(func(x *node) *node { return ops.Sum(x) }),
+		"var all":            unary(func(x *node) *node { return ops.Var(x, 1) }),
+		"var axis 1":         unary(func(x *node) *node { return ops.Var(x, 1, 1) }),
 		"exp":                unary(ops.Exp),
 		"add":                pure(func(in []input) *node { return ops.Add(in[0].node, in[1].node) }),
 		"transposed copy":    unary(func(x *node) *node { return ops.Transpose(x) }),
@@ -69,10 +66,9 @@ func table() map[string]build {
 	along(t, "argmax", ops.ArgMax)
 	along(t, "softmax", ops.Softmax)
 	along(t, "cumsum", func(x *node, axis int) *node { return ops.CumSum(x, axis) })
-	over(t, "sum", ops.Sum)
-	over(t, "max", ops.Max)
-	over(t, "logsumexp", ops.LogSumExp)
-	over(t, "var", func(x *node, axes ...int) *node { return ops.Var(x, 1, axes...) })
+	along(t, "sum", func(x *node, axis int) *node { return ops.Sum(x, axis) })
+	along(t, "max", func(x *node, axis int) *node { return ops.Max(x, axis) })
+	along(t, "logsumexp", func(x *node, axis int) *node { return ops.LogSumExp(x, axis) })
 	for axis, suffix := range []string{"0", "1"} {
 		t["take-along axis "+suffix] = pure(func(in []input) *node {
 			return ops.TakeAlongAxis(in[0].node, in[1].node, axis)
