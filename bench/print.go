@@ -57,7 +57,7 @@ func (s *session) print(w io.Writer, rows []row, versions string) {
 	fmt.Fprintf(w, "geomean %.2f, worst %.2f (%s), below 1: %d\n", math.Exp(sum/float64(max(counted, 1))), worst, worstName, below)
 }
 
-// limits are the probes' rates, in GB/s or GFLOP/s: the best of the medians of a run.
+// limits are the probes' rates, in GB/s or GFLOP/s: the best of a run.
 func limits(rows []row) map[string]float64 {
 	best := map[string]float64{}
 	for _, r := range rows {
