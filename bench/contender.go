@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,11 +50,9 @@ func (c *contender) ask(small bool, q worker.Request) (r worker.Reply, err error
 		}
 	}
 	p := c.processes[k]
-	if err := p.to.Encode(q); err != nil {
-		return r, fmt.Errorf("%s: %w", c.name, err)
-	}
-	if err := p.out.Decode(&r); err != nil {
-		return r, fmt.Errorf("%s ended: %w", c.name, err)
+	if err := errors.Join(p.to.Encode(q), p.out.Decode(&r)); err != nil { // it ended, and said why itself
+		c.failed = "its process ended"
+		return r, worker.ErrMissing
 	}
 	switch r.Error {
 	case "":
@@ -67,9 +66,13 @@ func (c *contender) ask(small bool, q worker.Request) (r worker.Reply, err error
 func (c *contender) start(small bool) (*process, error) {
 	cmd := exec.Command(c.command[0], c.command[1:]...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { // peers run as installed
-		return strings.HasPrefix(v, "OPENBLAS_") || strings.HasPrefix(v, "OMP_") || strings.HasPrefix(v, "GLIBC_TUNABLES=")
+		return slices.ContainsFunc([]string{"OPENBLAS_", "OMP_", "GLIBC_TUNABLES="}, func(prefix string) bool {
+			return strings.HasPrefix(v, prefix)
+		})
 	})
-	cmd.Env = append(cmd.Env, "GOMAXPROCS="+threads, "OMP_NUM_THREADS="+threads, "OPENBLAS_NUM_THREADS="+threads)
+	for _, v := range []string{"GOMAXPROCS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"} {
+		cmd.Env = append(cmd.Env, v+"="+threads)
+	}
 	cmd.Env = append(cmd.Env, c.env...)
 	if small {
 		cmd.Env = append(cmd.Env, "OMP_WAIT_POLICY=PASSIVE")

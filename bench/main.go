@@ -55,13 +55,14 @@ func main() {
 	if *isQuick {
 		how = quick
 	}
-	if err := run(chosen, how, *isQuick, *bin, *python, *versions, *save); err != nil {
+	all := contenders(*bin, *python, !*isQuick)
+	if err := run(chosen, all, how, *versions, *save); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(chosen []cases.Case, how effort, isQuick bool, bin, python, versions, save string) error {
+func run(chosen []cases.Case, all []*contender, how effort, versions, save string) error {
 	if len(chosen) == 0 {
 		return errors.New("no case has that name; -list prints them")
 	}
@@ -70,7 +71,7 @@ func run(chosen []cases.Case, how effort, isQuick bool, bin, python, versions, s
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s := &session{dir: dir, contenders: contenders(bin, python, !isQuick), effort: how, notes: map[string]int{}}
+	s := &session{dir: dir, contenders: all, effort: how, notes: map[string]int{}}
 	defer s.close()
 	info, err := os.Stderr.Stat()
 	onTerminal := err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -94,7 +95,8 @@ func run(chosen []cases.Case, how effort, isQuick bool, bin, python, versions, s
 		return err
 	}
 	if save != "" {
-		head := "# Results of bench/run.sh\n\n[docs/performance.md](../docs/performance.md) says how to read them.\n\n```\n"
+		head := "# Results of bench/run.sh\n\n" +
+			"[docs/performance.md](../docs/performance.md) says how to read them.\n\n```\n"
 		if err := os.WriteFile(save, []byte(head+text.String()+"```\n"), 0o644); err != nil {
 			return err
 		}
@@ -113,8 +115,11 @@ func shm() string {
 	return ""
 }
 
+// hugePages has torch's memory on huge pages.
+const hugePages = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"
+
 // contenders in the order of the columns: ours first, the probe last.
-func contenders(bin, python string, hugePages bool) []*contender {
+func contenders(bin, python string, withHuge bool) []*contender {
 	peers, err := filepath.Abs("peers.py")
 	if err != nil {
 		peers = "peers.py"
@@ -122,13 +127,13 @@ func contenders(bin, python string, hugePages bool) []*contender {
 	all := []*contender{
 		{name: "ours", command: []string{filepath.Join(bin, "ours")}},
 		{name: "torch", command: []string{python, peers, "torch"}},
-		{name: "torch huge", command: []string{python, peers, "torch"}, env: []string{"GLIBC_TUNABLES=glibc.malloc.hugetlb=1"}},
+		{name: "torch huge", command: []string{python, peers, "torch"}, env: []string{hugePages}},
 		{name: "numpy", command: []string{python, peers, "numpy"}},
 		{name: "GoMLX", command: []string{filepath.Join(bin, "gomlx")}},
 		{name: "gorgonia", command: []string{filepath.Join(bin, "gorgonia")}},
 		{name: "probe", command: []string{filepath.Join(bin, "probe")}},
 	}
-	if !hugePages {
+	if !withHuge {
 		all[2].command[0] = ""
 	}
 	return all

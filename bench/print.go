@@ -54,7 +54,8 @@ func (s *session) print(w io.Writer, rows []row, versions string) {
 		}
 	}
 	s.printNotes(w, rows, limits, versions)
-	fmt.Fprintf(w, "geomean %.2f, worst %.2f (%s), below 1: %d\n", math.Exp(sum/float64(max(counted, 1))), worst, worstName, below)
+	geomean := math.Exp(sum / float64(max(counted, 1)))
+	fmt.Fprintf(w, "geomean %.2f, worst %.2f (%s), below 1: %d\n", geomean, worst, worstName, below)
 }
 
 // limits are the probes' rates, in GB/s or GFLOP/s: the best of a run.
@@ -109,8 +110,8 @@ func figure(v float64, format string) string {
 }
 
 func (s *session) printNotes(w io.Writer, rows []row, limits map[string]float64, versions string) {
-	fmt.Fprintln(w, "\n~: one call, being slow. ratio: the best of torch, numpy, GoMLX and gorgonia over ours; huge: torch with huge pages")
-	fmt.Fprintln(w, "over ours. limit: the share of what the probe reached in this run for the same bytes or operations:")
+	fmt.Fprintln(w, "\n~: one call, being slow. ratio: the best of torch, numpy, GoMLX and gorgonia over ours;")
+	fmt.Fprintln(w, "huge: torch with huge pages over ours. limit: the share of what the probe reached in this run:")
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		fmt.Fprintf(w, "  %s %.1f", name, limits[name])
 	}

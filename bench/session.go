@@ -149,12 +149,18 @@ func (s *session) load(r *row, inputs []worker.Array) ([]*form, error) {
 
 // round times a form for its slice, unless it is too slow to be worth it.
 func (s *session) round(f *form, all []*form) error {
-	if f.once || f.spent > s.effort.total && len(f.samples) > s.effort.dropped || f.outrun(all) {
+	enough := f.spent > s.effort.total && len(f.samples) > s.effort.dropped
+	if f.once || enough || f.c.failed != "" || f.outrun(all) {
 		return nil
 	}
 	time.Sleep(5 * time.Millisecond) // threads of the last contender stop spinning
 	began := time.Now()
-	reply, err := f.c.ask(f.small, worker.Request{Do: "time", Form: f.index, Budget: s.effort.slice})
+	q := worker.Request{Do: "time", Form: f.index, Budget: s.effort.slice}
+	reply, err := f.c.ask(f.small, q)
+	if errors.Is(err, worker.ErrMissing) { // it ended
+		f.once = len(f.samples) == 0
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -139,8 +139,9 @@ func Table() []Case {
 	}
 	mlp := add("MLP step", FMA, 2*128*(2*784*512+3*512*512+3*512*10), // no gradient of the pixels
 		Uniform(9, 128, 784), Index(10, 10, 128),
-		weight(11, 784, 512), weight(12, 512), weight(13, 512, 512), weight(14, 512), weight(15, 512, 10), weight(16, 10))
-	mlp.Tol, mlp.Small = 1e-3, true
+		weight(11, 784, 512), weight(12, 512), weight(13, 512, 512), weight(14, 512),
+		weight(15, 512, 10), weight(16, 10))
+	mlp.Tol, mlp.Small = 1e-4, true
 	return t
 }
 

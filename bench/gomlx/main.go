@@ -29,9 +29,11 @@ func table() map[string]build {
 		"strided slice copy": unary(func(x *Node) *Node {
 			return Slice(x, AxisRange(), AxisRange().Stride(2))
 		}),
-		"add":         one(func(in []*Node) *Node { return Add(in[0], in[1]) }),
-		"5-op chain":  one(chain),
-		"x[mask] = v": one(func(in []*Node) *Node { return Where(in[1], Scalar(in[0].Graph(), in[0].DType(), 0.25), in[0]) }),
+		"add":        one(func(in []*Node) *Node { return Add(in[0], in[1]) }),
+		"5-op chain": one(chain),
+		"x[mask] = v": one(func(in []*Node) *Node {
+			return Where(in[1], Scalar(in[0].Graph(), in[0].DType(), 0.25), in[0])
+		}),
 		"matmul 1024": one(func(in []*Node) *Node { return Dot(in[0], in[1]) }),
 		"matmul 128":  one(func(in []*Node) *Node { return Dot(in[0], in[1]) }),
 		"matmul 64x128": one(func(in []*Node) *Node {
@@ -71,7 +73,7 @@ func variance(x *Node, axes ...int) *Node {
 	return Squeeze(MulScalar(v, n/(n-1)))
 }
 
-// mean keeps the axes; that of all is one of rows first, as a sum of millions in one float32 is off by percents.
+// mean keeps the axes; that of all is one of rows first: a sum of millions in one float32 is off by percents.
 func mean(x *Node, axes ...int) *Node {
 	if len(axes) == 0 {
 		x, axes = mean(x, 1), []int{0}

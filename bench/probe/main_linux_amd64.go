@@ -80,7 +80,8 @@ func (m memory) forms(kind string, row int) (runs []worker.Run) {
 // pages is zeroed memory on huge pages, where the system has them.
 func pages(n int) unsafe.Pointer {
 	const huge, advice = 2 << 20, 14 // MADV_HUGEPAGE
-	b, err := syscall.Mmap(-1, 0, n+huge, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	const access, kind = syscall.PROT_READ | syscall.PROT_WRITE, syscall.MAP_ANON | syscall.MAP_PRIVATE
+	b, err := syscall.Mmap(-1, 0, n+huge, access, kind)
 	if err != nil {
 		panic(err)
 	}

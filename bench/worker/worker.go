@@ -142,12 +142,17 @@ func Load[T any](a Array) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]T(nil), unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))...), nil
+	out := make([]T, len(b)/int(unsafe.Sizeof(*new(T))))
+	copy(bytesOf(out), b)
+	return out, nil
 }
 
 // Save writes result k.
 func Save[T any](dir string, k int, dtype string, shape []int, data []T) (Array, error) {
 	a := Array{File: filepath.Join(dir, fmt.Sprint(k)), DType: dtype, Shape: shape}
-	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(*new(T))))
-	return a, os.WriteFile(a.File, b, 0o600)
+	return a, os.WriteFile(a.File, bytesOf(data), 0o600)
+}
+
+func bytesOf[T any](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
 }
