@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/adjoint-go/adjoint/bench/cases"
@@ -35,6 +34,7 @@ func main() {
 		list     = flag.Bool("list", false, "list the cases")
 		save     = flag.String("save", "", "write the table to this Markdown `file` too")
 		bin      = flag.String("bin", "", "`folder` of the built contenders")
+		dir      = flag.String("dir", "", "`folder` for inputs and results, best in memory")
 		python   = flag.String("python", "", "`command` with torch and numpy")
 		versions = flag.String("versions", "", "`text` about the machine and the peers")
 	)
@@ -56,21 +56,16 @@ func main() {
 		how = quick
 	}
 	all := contenders(*bin, *python, !*isQuick)
-	if err := run(chosen, all, how, *versions, *save); err != nil {
+	if err := run(chosen, all, how, *dir, *versions, *save); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(chosen []cases.Case, all []*contender, how effort, versions, save string) error {
+func run(chosen []cases.Case, all []*contender, how effort, dir, versions, save string) error {
 	if len(chosen) == 0 {
 		return errors.New("no case has that name; -list prints them")
 	}
-	dir, err := os.MkdirTemp(shm(), "bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	s := &session{dir: dir, contenders: all, effort: how, notes: map[string]int{}}
 	defer s.close()
 	info, err := os.Stderr.Stat()
@@ -105,14 +100,6 @@ func run(chosen []cases.Case, all []*contender, how effort, versions, save strin
 		return fmt.Errorf("no peer agrees with our results of %s", strings.Join(s.wrong, ", "))
 	}
 	return nil
-}
-
-// shm is a folder in memory for inputs and results, if there is one.
-func shm() string {
-	if _, err := os.Stat("/dev/shm"); err == nil && runtime.GOOS == "linux" {
-		return "/dev/shm"
-	}
-	return ""
 }
 
 // hugePages has torch's memory on huge pages.

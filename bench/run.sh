@@ -21,7 +21,8 @@ while [ $# -gt 0 ]; do
 done
 command -v go >/dev/null || { echo "run.sh: there is no Go: see go.dev/doc/install" >&2 && exit 1; }
 bin=$(mktemp -d)
-trap 'rm -rf "$bin"' EXIT
+data=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) # of inputs and results, in memory if there is such a folder
+trap 'rm -rf "$bin" "$data"' EXIT
 go build -o "$bin/bench" .
 [ -z "$list" ] || { "$bin/bench" -list "${args[@]}" && exit; }
 go build -o "$bin/ours" ./ours
@@ -52,4 +53,4 @@ huge pages $(grep -o '\[.*\]' /sys/kernel/mm/transparent_hugepage/enabled || tru
 $(go version | cut -d' ' -f3), ours $(git describe --always --dirty 2>/dev/null || echo unknown), torch $(version torch), \
 numpy $(version numpy), GoMLX $(module github.com/gomlx/gomlx), gorgonia's tensor $(module gorgonia.org/tensor), \
 BLAS $blas; 2 threads each"
-"$bin/bench" -bin "$bin" -python "$python" -versions "$versions" ${save:+-save RESULTS.md} "${args[@]}"
+"$bin/bench" -bin "$bin" -dir "$data" -python "$python" -versions "$versions" ${save:+-save RESULTS.md} "${args[@]}"
