@@ -124,7 +124,7 @@ func ExampleMaxWithIndex() {
 	show(at)
 	show(autograd.Grad(y, x)[0]) // of Max: [0. 0.5 0.5]
 	// Output:
-	// 5.
+	// 5.0
 	// 1
 	// [0. 1. 0.]
 }
@@ -145,7 +145,7 @@ func ExampleMaxAbsWithIndex() {
 	show(y)
 	show(at)
 	// Output:
-	// -9.
+	// -9.0
 	// 1
 }
 
@@ -155,7 +155,7 @@ func ExampleMinAbsWithIndex() {
 	show(y)
 	show(at)
 	// Output:
-	// (-4.+0.j)
+	// -4.+0.j
 	// 2
 }
 
