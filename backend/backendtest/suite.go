@@ -20,6 +20,7 @@ func Run(t *testing.T, open func(threads int) graph.Backend) {
 	t.Run("exact", s.exact)
 	t.Run("kernels", s.kernels)
 	t.Run("windows", func(t *testing.T) { s.windows(t, 3000) })
+	t.Run("functions", func(t *testing.T) { s.functions(t, 150) })
 	t.Run("gradients", func(t *testing.T) { s.gradients(t, 300) })
 	t.Run("shapes", func(t *testing.T) { s.shapes(t, 1500) })
 }
