@@ -116,7 +116,7 @@ func realSpecial(fn ops.UnaryFn, x float64) (y float64, ok bool) {
 		return f, true
 	case limited && math.Abs(x) > limit:
 		return f, true
-	case math.Abs(x) < 0x1p-70 && f == x: // x + O(x²) rounds to x
+	case math.Abs(x) < 0x1p-70 && math.Abs(f-x) <= math.Abs(x)*0x1p-50: // x + O(x²) rounds to x
 		return x, true
 	}
 	return 0, false
