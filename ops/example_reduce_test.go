@@ -3,6 +3,7 @@ package ops_test
 import (
 	"math"
 
+	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/backend/cpu"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -113,6 +114,49 @@ func ExampleArgMinAbs() {
 	x := g.Const(tensor.Of(3+4i, 6i))
 	show(ops.ArgMinAbs(x, 0))
 	// Output: 0
+}
+
+func ExampleMaxWithIndex() {
+	g := graph.Eager(cpu.New())
+	x := g.Const(tensor.Of(1.0, 5, 5))
+	y, at := ops.MaxWithIndex(x, 0)
+	show(y)
+	show(at)
+	show(autograd.Grad(y, x)[0]) // of Max: [0. 0.5 0.5]
+	// Output:
+	// 5.0
+	// 1
+	// [0. 1. 0.]
+}
+
+func ExampleMinWithIndex() {
+	g := graph.Eager(cpu.New())
+	y, at := ops.MinWithIndex(g.Const(tensor.Of[int32](3, -9, -9)), 0)
+	show(y)
+	show(at)
+	// Output:
+	// -9
+	// 1
+}
+
+func ExampleMaxAbsWithIndex() {
+	g := graph.Eager(cpu.New())
+	y, at := ops.MaxAbsWithIndex(g.Const(tensor.Of(3.0, -9, 8)), 0)
+	show(y)
+	show(at)
+	// Output:
+	// -9.0
+	// 1
+}
+
+func ExampleMinAbsWithIndex() {
+	g := graph.Eager(cpu.New())
+	y, at := ops.MinAbsWithIndex(g.Const(tensor.Of(3+4i, 6i, -4)), 0)
+	show(y)
+	show(at)
+	// Output:
+	// -4.+0.j
+	// 2
 }
 
 func ExampleArgMaxAll() {

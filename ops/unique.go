@@ -76,6 +76,11 @@ func unique(name string, x *Node, axis int) (values, index, inverse, counts *Nod
 	if bad := checked(name, x, acceptOrdered); bad != nil {
 		return bad, bad, bad, bad
 	}
+	if _, err := x.Value(); err != nil { // told before a sort of as many keys as a row has elements is built
+		bad := graph.Fail(name, tensor.Errorf("", tensor.ErrDataDependent, "the elements of %s are known only at run time, "+
+			"so the result has no fixed shape; use UniqueSized", x.Spec()), x)
+		return bad, bad, bad, bad
+	}
 	r := runsOf(x, axis)
 	size, err := r.count(x, axis)
 	if err != nil {
@@ -135,7 +140,7 @@ func (r runs) tables(size int) (index, inverse, counts *Node) {
 
 // count is the number of runs: read from an eager graph, counted for a constant of another.
 //
-// Errors: tensor.ErrDataDependent; those of reading the elements.
+// Errors: those of reading the elements.
 func (r runs) count(x *Node, axis int) (int, error) {
 	if n, err := Sum(Cast(r.first, tensor.Int64)).Value(); err == nil {
 		f, err := n.Read().Float64s()
@@ -146,8 +151,7 @@ func (r runs) count(x *Node, axis int) (int, error) {
 	}
 	v, err := x.Value()
 	if err != nil {
-		return 0, tensor.Errorf("", tensor.ErrDataDependent, "the elements of %s are known only at run time, "+
-			"so the result has no fixed shape; use UniqueSized", x.Spec())
+		return 0, err
 	}
 	return countDistinct(v.Read(), axis)
 }

@@ -37,16 +37,18 @@ func (r Read) Spec() Spec { return r.view.Spec() }
 func (r Read) Storage() *Storage { return r.view.storage }
 
 // Placement says where the elements are.
-func (r Read) Placement() Placement { return r.view.storage.placement }
+func (r Read) Placement() Placement { return r.view.storage.Placement() }
 
 // BackendFamily names the backend that owns the memory. ok is false for plain host memory.
 func (r Read) BackendFamily() (family string, ok bool) {
-	return r.view.storage.family, r.view.storage.family != ""
+	family = r.view.storage.BackendFamily()
+	return family, family != ""
 }
 
 // AllocationDomain is the allocator's number. ok is false for plain host memory.
 func (r Read) AllocationDomain() (d AllocationDomain, ok bool) {
-	return r.view.storage.domain, r.view.storage.domain != 0
+	d = r.view.storage.AllocationDomain()
+	return d, d != 0
 }
 
 // LayoutLinearOffset is the physical element offset of a logical index.
@@ -147,7 +149,7 @@ func (w Write) Spec() Spec { return w.view.Spec() }
 func (w Write) Storage() *Storage { return w.view.storage }
 
 // Placement says where the elements are.
-func (w Write) Placement() Placement { return w.view.storage.placement }
+func (w Write) Placement() Placement { return w.view.storage.Placement() }
 
 // View is the same elements as a view.
 func (w Write) View() View { return w.view }

@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -23,6 +24,7 @@ func TestReadAccessors(t *testing.T) {
 		Strides: ints(2)})).Read()
 	onDevice := tensor.Must(tensor.NewView(device(16), tensor.Float64, tensor.RowMajor(ints(2)))).Read()
 
+	assigned := strided
 	is := func(_ any, ok bool) bool { return ok }
 	rows := []struct {
 		method string
@@ -62,6 +64,9 @@ func TestReadAccessors(t *testing.T) {
 		{"its row-major twin", r.AssertRowMajorContiguous() == nil},
 		{"as_tensor", is(r.AsTensor())},
 		{"clone is shallow", r.Read().Storage() == r.Storage() && r.Read().Layout().Equal(r.Layout())},
+		{"clone_from: assignment is shallow", assigned.Storage() == strided.Storage() && assigned.Layout().Equal(strided.Layout())},
+		{"fmt: the elements, whatever the layout", strided.String() == "[1. 3.]" && fmt.Sprint(strided) == "[1. 3.]"},
+		{"fmt: of device memory its place", onDevice.String() == "float64[2] in device 1 memory"},
 	}
 	for _, row := range rows {
 		if !row.ok {
@@ -98,12 +103,38 @@ func TestReadErrors(t *testing.T) {
 		{"values: DTypeMismatch", err2(tensor.Values[int8](matrix)), tensor.ErrDType},
 		{"layout_linear_offset: RankMismatch", err2(matrix.LayoutLinearOffset(1)), tensor.ErrRank},
 		{"layout_linear_offset: outside", err2(matrix.LayoutLinearOffset(2, 0)), tensor.ErrBounds},
+		{"layout_linear_offset: negative", err2(matrix.LayoutLinearOffset(0, -1)), tensor.ErrBounds},
+		// Where the model's accessors tell of an overflow, nothing that could overflow can be made.
+		{"strides: IntegerOverflow of an owned tensor", err2(tensor.FromSliceColMajor([]float64{}, math.MaxInt, 3, 0)), tensor.ErrOverflow},
+		{"layout_linear_offset: IntegerOverflow", err2(tensor.NewView(tensor.NewStorage(8), tensor.Int8, tensor.Layout{
+			Shape: ints(3), Strides: ints(math.MaxInt)})), tensor.ErrOverflow},
+		{"is_col_major_contiguous: IntegerOverflow", err2(tensor.NewView(tensor.NewStorage(8), tensor.Int8, tensor.Layout{
+			Shape: ints(math.MaxInt, 2), Strides: ints(0, 0)})), tensor.ErrOverflow},
 		{"assert_col_major_contiguous: strided", strided.AssertColMajorContiguous(), tensor.ErrNotContiguous},
 		{"assert_col_major_contiguous: row-major", row.AssertColMajorContiguous(), tensor.ErrNotContiguous},
 		{"its row-major twin", matrix.AssertRowMajorContiguous(), tensor.ErrNotContiguous},
 	} {
 		wantKind(t, r.method, r.err, r.kind)
 	}
+}
+
+// TestZeroRead: the zero value has no elements to read, and says so; nothing panics.
+func TestZeroRead(t *testing.T) {
+	var r tensor.Read
+	var w tensor.Write
+	elsewhere := tensor.Placement{Kind: tensor.Other}
+	_, family := r.BackendFamily()
+	_, domain := r.AllocationDomain()
+	_, owned := r.AsTensor()
+	if r.Placement() != elsewhere || w.Placement() != elsewhere || family || domain || owned || r.Storage().Size() != 0 ||
+		r.Storage().Handle() != nil || r.Rank() != 0 || r.LayoutSummary() != "shape=[] strides=[] offset=0" {
+		t.Errorf("%s %s %t %t %t", r.Placement(), r.LayoutSummary(), family, domain, owned)
+	}
+	_, bytes := r.Storage().Bytes()
+	wantKind(t, "no memory", bytes, tensor.ErrPlacement)
+	_, slice := tensor.AsSlice[float32](r)
+	wantKind(t, "no elements", slice, tensor.ErrDType)
+	_ = fmt.Sprint(r, w)
 }
 
 func TestWrite(t *testing.T) {

@@ -93,20 +93,30 @@ func borrow[T Element](data []T) *Storage {
 	return &Storage{host: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), n), size: n}
 }
 
+// none is what a nil Storage, that of the zero value of a view or a read, says of itself: memory that nobody reads.
+var none = &Storage{placement: Placement{Kind: Other}}
+
+func (s *Storage) orNone() *Storage {
+	if s == nil {
+		return none
+	}
+	return s
+}
+
 // Size is the number of bytes.
-func (s *Storage) Size() int { return s.size }
+func (s *Storage) Size() int { return s.orNone().size }
 
 // Placement says where the bytes are.
-func (s *Storage) Placement() Placement { return s.placement }
+func (s *Storage) Placement() Placement { return s.orNone().placement }
 
 // BackendFamily names the backend that owns the memory, "" for plain host memory.
-func (s *Storage) BackendFamily() string { return s.family }
+func (s *Storage) BackendFamily() string { return s.orNone().family }
 
 // AllocationDomain is the allocator's number, 0 for plain host memory.
-func (s *Storage) AllocationDomain() AllocationDomain { return s.domain }
+func (s *Storage) AllocationDomain() AllocationDomain { return s.orNone().domain }
 
 // Handle is what the owning backend stored with the memory; nil for plain host memory.
-func (s *Storage) Handle() any { return s.handle }
+func (s *Storage) Handle() any { return s.orNone().handle }
 
 // Bytes is the memory as host bytes. Error: ErrPlacement where host code cannot read it.
 func (s *Storage) Bytes() ([]byte, error) {

@@ -112,6 +112,37 @@ func readingCases() []Exact {
 			Want:      []*tensor.Tensor{scalar(3)},
 			Cotangent: scalar(1), Grads: []*tensor.Tensor{f64(1, 0, 0)},
 		},
+		{
+			Name: "an extreme with its index sends all to it", Why: "forms that report an index",
+			In: []*tensor.Tensor{f64s([]int{2, 3}, 3, 1, 3, 2, -2, 1)},
+			Build: build(func(in []*Node) *Node {
+				y, at := ops.MaxWithIndex(in[0], 1)
+				return ops.Add(y, ops.Cast(at, y.DType()))
+			}),
+			Want:      []*tensor.Tensor{f64(3, 2)},
+			Cotangent: f64(1, 2), Grads: []*tensor.Tensor{f64s([]int{2, 3}, 1, 0, 0, 2, 0, 0)},
+		},
+		{
+			Name: "an extreme with its index is the first NaN", Why: "NaN is beyond both ends",
+			In:    []*tensor.Tensor{f64(1, nan, inf, nan)},
+			Build: build(func(in []*Node) *Node { y, _ := ops.MinWithIndex(in[0], 0); return y }),
+			Want:  []*tensor.Tensor{scalar(nan)}, Cotangent: scalar(2), Grads: []*tensor.Tensor{f64(0, 2, 0, 0)},
+		},
+		{
+			Name: "an extreme with its index is the first zero", Why: "zeros tie for every index; 1/x tells them apart",
+			In:    []*tensor.Tensor{f64(math.Copysign(0, -1), 0)},
+			Build: build(func(in []*Node) *Node { y, _ := ops.MaxWithIndex(in[0], 0); return ops.Div(1, y) }),
+			Want:  []*tensor.Tensor{scalar(-inf)},
+		},
+		{
+			Name: "the magnitude decides, the element comes back", Why: "the least integer is the greatest of its type",
+			In: []*tensor.Tensor{tensor.Of[int8](127, -128, 5)},
+			Build: func(in []*Node) []*Node {
+				y, at := ops.MaxAbsWithIndex(in[0], 0)
+				return []*Node{y, at}
+			},
+			Want: []*tensor.Tensor{tensor.Scalar(int8(-128)), tensor.Scalar(int64(1))},
+		},
 	}
 }
 

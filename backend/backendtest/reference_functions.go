@@ -38,6 +38,9 @@ func realFunction(fn ops.UnaryFn, x float64) float64 {
 	case ops.UnarySigmoid:
 		return float(quo(bf(1), add(bf(1), bigExp(neg(b)))))
 	case ops.UnarySoftplus:
+		if e := bigExp(b); x < -80 { // beside 1 it would lose its digits
+			return float(sub(e, scale(mul(e, e), -1)))
+		}
 		return float(bigLog(add(bf(1), bigExp(b))))
 	case ops.UnaryErf:
 		return float(bigErf(b))
@@ -81,6 +84,12 @@ func circular(fn ops.UnaryFn, x float64) float64 {
 	return float(quo(sin, cos))
 }
 
+// seriesReach is the largest |x| that the series are used for.
+var seriesReach = map[ops.UnaryFn]float64{
+	ops.UnaryExp: 700, ops.UnaryExp2: 1000, ops.UnaryExpm1: 700, ops.UnarySinh: 700, ops.UnaryCosh: 700,
+	ops.UnaryTanh: 30, ops.UnarySigmoid: 700, ops.UnarySoftplus: 700, ops.UnaryErf: 7, ops.UnaryErfc: 7,
+}
+
 // realSpecial is what package math gives where the series do not reach: at NaN, the infinities, zero, outside
 // of the domain, where the result overflows or vanishes, and where the result is the operand to the last bit.
 func realSpecial(fn ops.UnaryFn, x float64) (y float64, ok bool) {
@@ -101,17 +110,13 @@ func realSpecial(fn ops.UnaryFn, x float64) (y float64, ok bool) {
 		},
 		ops.UnaryErf: math.Erf, ops.UnaryErfc: math.Erfc, ops.UnaryErfinv: math.Erfinv,
 	}[fn](x)
-	reached := map[ops.UnaryFn]float64{ // the largest |x| that the series are used for
-		ops.UnaryExp: 700, ops.UnaryExp2: 1000, ops.UnaryExpm1: 700, ops.UnarySinh: 700, ops.UnaryCosh: 700,
-		ops.UnaryTanh: 30, ops.UnarySigmoid: 700, ops.UnarySoftplus: 700, ops.UnaryErf: 7, ops.UnaryErfc: 7,
-	}
-	limit, limited := reached[fn]
+	limit, limited := seriesReach[fn]
 	switch {
 	case x == 0 || math.IsNaN(x) || math.IsInf(x, 0) || math.IsNaN(f) || math.IsInf(f, 0) || f == 0:
 		return f, true
 	case limited && math.Abs(x) > limit:
 		return f, true
-	case math.Abs(x) < 0x1p-70 && f == x: // x + O(x²) rounds to x
+	case math.Abs(x) < 0x1p-70 && math.Abs(f-x) <= math.Abs(x)*0x1p-50: // x + O(x²) rounds to x
 		return x, true
 	}
 	return 0, false

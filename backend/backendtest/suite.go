@@ -13,13 +13,15 @@ import (
 
 // Run holds a backend to the table: every row in every dtype and layout, on one, two and three threads, eager
 // and compiled, against the reference and bit by bit against itself; the exact cases; the contract of
-// kernels; and draws at random. open gives the backend with a number of threads. With -short a seeded sample of the rows is run.
+// kernels; and draws at random, of kernels and of their rules. open gives the backend with a number of threads. With -short a seeded sample of the rows is run.
 func Run(t *testing.T, open func(threads int) graph.Backend) {
 	s := &suite{backends: []graph.Backend{open(1), open(2), open(3)}}
 	t.Run("rows", s.rows)
 	t.Run("exact", s.exact)
 	t.Run("kernels", s.kernels)
 	t.Run("windows", func(t *testing.T) { s.windows(t, 3000) })
+	t.Run("functions", func(t *testing.T) { s.functions(t, 150) })
+	t.Run("gradients", func(t *testing.T) { s.gradients(t, 300) })
 	t.Run("shapes", func(t *testing.T) { s.shapes(t, 1500) })
 }
 

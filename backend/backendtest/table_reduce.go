@@ -160,6 +160,22 @@ func argRows() []Row {
 	}
 	add("ops.ArgMaxAll", "", reals, ops.ArgMaxAll)
 	add("ops.ArgMinAll", "", reals, ops.ArgMinAll)
+	for _, c := range []struct {
+		op  string
+		f   func(x *Node, axis int) (value, index *Node)
+		dts []tensor.DType
+	}{
+		{"ops.MaxWithIndex", ops.MaxWithIndex, reals}, {"ops.MinWithIndex", ops.MinWithIndex, reals},
+		{"ops.MaxAbsWithIndex", ops.MaxAbsWithIndex, numbers}, {"ops.MinAbsWithIndex", ops.MinAbsWithIndex, numbers},
+	} {
+		rows = append(rows, Row{
+			Op: c.op, Why: "the first NaN, else the lowest index of a tie, and the element there", DTypes: c.dts,
+			Build: func(in []*Node) []*Node { return pairOf(c.f(in[0], -2)) },
+			In:    []Input{in(apart(-3, 3), 2, 7, 3)},
+			More:  [][]Input{{in(edges, 3, 18, 2)}, {in(ties, 5, 67, 3)}, {in(ties, 1, 1)}, {in(ties, 0, 3, 0)}},
+			Large: []Input{in(ties, 41, 73, 29)},
+		})
+	}
 	return rows
 }
 

@@ -52,16 +52,12 @@ var (
 	}
 )
 
-// vectorFile opens a file of the reference vectors: in ADJOINT_VECTORS, else beside the repository.
+// vectorFile opens a file of the reference vectors.
 func vectorFile(t *testing.T, name string) *os.File {
 	t.Helper()
-	dir := os.Getenv("ADJOINT_VECTORS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "vectors")
-	}
-	f, err := os.Open(filepath.Join(dir, name))
+	f, err := os.Open(filepath.Join("..", "..", "conformance", "testdata", name))
 	if err != nil {
-		t.Skipf("no reference vectors: %v (set ADJOINT_VECTORS)", err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
 	return f

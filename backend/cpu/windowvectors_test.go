@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -60,16 +58,7 @@ type windowVector struct {
 // TestWindowVectors runs the window_gather and window_scatter cases of ref.jsonl: values and errors of the
 // forward direction.
 func TestWindowVectors(t *testing.T) {
-	dir := os.Getenv("ADJOINT_VECTORS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "vectors")
-	}
-	f, err := os.Open(filepath.Join(dir, "ref.jsonl"))
-	if err != nil {
-		t.Skipf("no vectors (set ADJOINT_VECTORS to their folder): %v", err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(vectorFile(t, "ref.jsonl"))
 	lines.Buffer(nil, 1<<24)
 	ran := 0
 	for lines.Scan() {
