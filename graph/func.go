@@ -18,8 +18,8 @@ type Func struct {
 
 // NewFunc traces build on arguments of the given specs.
 //
-// Errors: what the builders said, and tensor.ErrUnsupported for a function that reads variables or inputs
-// from outside: a Func is closed.
+// Errors: what the builders said, and tensor.ErrUnsupported for a result that is nil or of another graph, and
+// for a function that reads variables or inputs from outside: a Func is closed.
 func NewFunc(name string, specs []tensor.Spec, build func(g *Graph, in []*Node) []*Node) (*Func, error) {
 	g := New()
 	f := &Func{name: name}
@@ -33,12 +33,15 @@ func NewFunc(name string, specs []tensor.Spec, build func(g *Graph, in []*Node) 
 	if err := g.Err(); err != nil {
 		return nil, err
 	}
-	for _, n := range f.out {
+	for i, n := range f.out {
+		if n == nil {
+			return nil, tensor.Errorf("", tensor.ErrUnsupported, "function %s: result %d is nil", name, i)
+		}
 		if err := n.Err(); err != nil {
 			return nil, err
 		}
 		if n.graph != g {
-			return nil, fmt.Errorf("function %s: a result belongs to another graph", name)
+			return nil, tensor.Errorf("", tensor.ErrUnsupported, "function %s: result %d belongs to another graph", name, i)
 		}
 	}
 	for _, c := range Topo(f.out) {

@@ -32,7 +32,7 @@ var builders = map[string]any{
 	"Asinh": ops.Asinh, "Atan": ops.Atan, "Atan2": ops.Atan2, "Atanh": ops.Atanh, "Attains": ops.Attains,
 	"AvgPool": ops.AvgPool, "BatchNormalize": ops.BatchNormalize, "Bernoulli": ops.Bernoulli,
 	"Bincount": ops.Bincount, "BroadcastTo": ops.BroadcastTo, "Cast": ops.Cast, "Cbrt": ops.Cbrt,
-	"Ceil": ops.Ceil, "Clamp": ops.Clamp, "Complex": ops.Complex, "Compress": ops.Compress, "Concat": ops.Concat,
+	"Ceil": ops.Ceil, "Clamp": ops.Clamp, "Combiner": ops.Combiner, "Complex": ops.Complex, "Compress": ops.Compress, "Concat": ops.Concat,
 	"Conj": ops.Conj, "Cos": ops.Cos, "Cosh": ops.Cosh, "CumMax": ops.CumMax,
 	"CumMaxWithIndex": ops.CumMaxWithIndex, "CumMin": ops.CumMin, "CumMinWithIndex": ops.CumMinWithIndex,
 	"CumProd": ops.CumProd, "CumSum": ops.CumSum, "Diagonal": ops.Diagonal, "Diff": ops.Diff, "Div": ops.Div,
@@ -50,7 +50,7 @@ var builders = map[string]any{
 	"Key": ops.Key, "KthValue": ops.KthValue, "LeakyRelu": ops.LeakyRelu, "Less": ops.Less,
 	"LessEqual": ops.LessEqual, "Log": ops.Log, "Log10": ops.Log10, "Log1p": ops.Log1p, "Log2": ops.Log2,
 	"LogAddExp": ops.LogAddExp, "LogCumSumExp": ops.LogCumSumExp, "LogSoftmax": ops.LogSoftmax,
-	"LogSumExp": ops.LogSumExp, "MaskedFill": ops.MaskedFill, "MaskedScatter": ops.MaskedScatter,
+	"LogSumExp": ops.LogSumExp, "Map": ops.Map, "MaskedFill": ops.MaskedFill, "MaskedScatter": ops.MaskedScatter,
 	"MaskedSelect": ops.MaskedSelect, "MatMul": ops.MatMul, "Max": ops.Max,
 	"MaxAbsWithIndex": ops.MaxAbsWithIndex, "MaxIndex": ops.MaxIndex, "MaxPool": ops.MaxPool,
 	"MaxPoolIndex": ops.MaxPoolIndex, "MaxWithIndex": ops.MaxWithIndex, "Maximum": ops.Maximum, "Mean": ops.Mean,
@@ -65,10 +65,11 @@ var builders = map[string]any{
 	"Quantile": ops.Quantile, "Quantiles": ops.Quantiles, "RMSNormalize": ops.RMSNormalize,
 	"RandomBits": ops.RandomBits, "RandomInt": ops.RandomInt, "RandomNormal": ops.RandomNormal,
 	"RandomUniform": ops.RandomUniform, "Real": ops.Real, "Reciprocal": ops.Reciprocal,
-	"ReduceInit": ops.ReduceInit, "ReduceWindow": ops.ReduceWindow, "ReduceWindowInit": ops.ReduceWindowInit,
+	"ReduceBy": ops.ReduceBy, "ReduceInit": ops.ReduceInit, "ReduceWindow": ops.ReduceWindow,
+	"ReduceWindowBy": ops.ReduceWindowBy, "ReduceWindowInit": ops.ReduceWindowInit,
 	"Relu": ops.Relu, "Rem": ops.Rem, "Repeat": ops.Repeat, "RepeatCounts": ops.RepeatCounts,
 	"Reshape": ops.Reshape, "Reverse": ops.Reverse, "Roll": ops.Roll, "Round": ops.Round, "Rsqrt": ops.Rsqrt,
-	"Scatter": ops.Scatter, "ScatterElements": ops.ScatterElements, "ScatterND": ops.ScatterND,
+	"ScanBy": ops.ScanBy, "Scatter": ops.Scatter, "ScatterElements": ops.ScatterElements, "ScatterND": ops.ScatterND,
 	"SearchSorted": ops.SearchSorted, "SegmentMax": ops.SegmentMax, "SegmentMean": ops.SegmentMean,
 	"SegmentMin": ops.SegmentMin, "SegmentProd": ops.SegmentProd, "SegmentSum": ops.SegmentSum,
 	"SelectAndScatter": ops.SelectAndScatter, "SetIndex": ops.SetIndex, "ShiftLeft": ops.ShiftLeft,
@@ -92,12 +93,44 @@ var grows = map[string]string{
 	"Diff": "a node for each order",
 }
 
+// bodies are what combiners are traced from.
+var bodies = []func(a, b []*graph.Node) []*graph.Node{
+	func(a, b []*graph.Node) []*graph.Node {
+		r := make([]*graph.Node, len(a))
+		for i := range a {
+			r[i] = ops.Add(a[i], b[i])
+		}
+		return r
+	},
+	func(a, b []*graph.Node) []*graph.Node { return b },
+	func(a, b []*graph.Node) []*graph.Node { return nil },
+	func(a, b []*graph.Node) []*graph.Node { return []*graph.Node{nil} },
+}
+
+// functions are what is applied at every index and what combines.
+var functions = func() []*graph.Func {
+	f64 := []tensor.DType{tensor.Float64}
+	sum := tensor.Must(ops.Combiner("sum", f64, bodies[0]))
+	product := tensor.Must(ops.Combiner("product", f64, func(a, b []*graph.Node) []*graph.Node {
+		return []*graph.Node{ops.Mul(a[0], b[0])}
+	}))
+	affine := tensor.Must(ops.Combiner("affine", append(f64, f64...), func(a, b []*graph.Node) []*graph.Node {
+		return []*graph.Node{ops.Mul(a[0], b[0]), ops.Add(ops.Mul(a[1], b[0]), b[1])}
+	}))
+	square := tensor.Must(graph.NewFunc("square", []tensor.Spec{{DType: tensor.Float64}},
+		func(g *graph.Graph, in []*graph.Node) []*graph.Node { return []*graph.Node{ops.Mul(in[0], in[0])} }))
+	rows := tensor.Must(graph.NewFunc("rows", []tensor.Spec{{DType: tensor.Float64, Shape: []int{2}}},
+		func(g *graph.Graph, in []*graph.Node) []*graph.Node { return in }))
+	return []*graph.Func{sum, product, sum, affine, square, rows, nil}
+}()
+
 // hostile draws arguments from a fuzzer's bytes.
 type hostile struct {
-	data  []byte
-	g     *graph.Graph
-	nodes []*graph.Node
-	small bool // no extent and no number is large
+	data   []byte
+	g      *graph.Graph
+	nodes  []*graph.Node
+	small  bool  // no extent and no number is large
+	failed error // of the last call, where a builder returns it
 }
 
 func (h *hostile) n(n int) int {
@@ -177,11 +210,15 @@ func (h *hostile) value(t reflect.Type) reflect.Value {
 		return reflect.ValueOf(h.item())
 	case reflect.TypeFor[ops.Bound]():
 		return reflect.ValueOf([]ops.Bound{ops.Clamped, ops.Dropped, ops.Modulo, ops.Filled(h.any())}[h.n(4)])
+	case reflect.TypeFor[*graph.Func]():
+		return reflect.ValueOf(functions[h.n(len(functions))])
 	case reflect.TypeFor[ops.Reduction]():
 		return reflect.ValueOf([]ops.Reduction{ops.Sum, ops.Max, nil, ops.LogSumExp}[h.n(4)])
 	}
 	v := reflect.New(t).Elem()
 	switch t.Kind() {
+	case reflect.Func: // a combiner's
+		v.Set(reflect.ValueOf(bodies[h.n(len(bodies))]))
 	case reflect.Interface:
 		if a := h.any(); a != nil {
 			v.Set(reflect.ValueOf(a))
@@ -231,6 +268,8 @@ func (h *hostile) call(f any) []*graph.Node {
 			nodes = append(nodes, r)
 		case []*graph.Node:
 			nodes = append(nodes, r...)
+		case error:
+			h.failed = r
 		}
 	}
 	return nodes
@@ -272,6 +311,11 @@ func fuzzBuilders(t *testing.T, data []byte, names []string, count map[string]in
 		if err := h.g.Err(); err != nil {
 			told(t, name, err)
 			h.g.ClearErr()
+			continue
+		}
+		if err := h.failed; err != nil {
+			told(t, name, err)
+			h.failed = nil
 			continue
 		}
 		count[name]++
