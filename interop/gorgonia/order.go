@@ -56,27 +56,24 @@ func ArgSort(x *Node, axis int, order ops.Order) (*Node, error) {
 	return applyPositions("adjoint.ArgSort", func(in []*graph.Node) *graph.Node { return ops.ArgSort(in[0], axis, order) }, x)
 }
 
-// TopK is the first k elements of each line along an axis in order, and their positions as int. gorgonia's ops have
-// one result, so the values and the positions are two nodes, each of which selects when it is used.
+// TopK is the first k elements of each line along an axis in order. The gradient goes where each came from.
 //
 // Errors: those of ops.TopK.
-func TopK(x *Node, k, axis int, order ops.Order) (values, positions *Node, err error) {
-	const name = "adjoint.TopK"
-	values, err = Apply(name, func(in []*graph.Node) *graph.Node {
-		v, _ := ops.TopK(in[0], k, axis, order)
-		return v
+func TopK(x *Node, k, axis int, order ops.Order) (*Node, error) {
+	return Apply("adjoint.TopK", func(in []*graph.Node) *graph.Node {
+		values, _ := ops.TopK(in[0], k, axis, order)
+		return values
 	}, x)
-	if err != nil {
-		return nil, nil, err
-	}
-	positions, err = applyPositions(name, func(in []*graph.Node) *graph.Node {
-		_, at := ops.TopK(in[0], k, axis, order)
-		return at
+}
+
+// ArgTopK is the positions, as int, of what TopK returns.
+//
+// Errors: those of ops.TopK.
+func ArgTopK(x *Node, k, axis int, order ops.Order) (*Node, error) {
+	return applyPositions("adjoint.ArgTopK", func(in []*graph.Node) *graph.Node {
+		_, positions := ops.TopK(in[0], k, axis, order)
+		return positions
 	}, x)
-	if err != nil {
-		return nil, nil, err
-	}
-	return values, positions, nil
 }
 
 // The segment reductions fold the elements of data whose id is the same: out[s, r…] is the fold of data[i…, r…]
