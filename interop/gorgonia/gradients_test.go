@@ -3,7 +3,7 @@ package adjoint_test
 import (
 	"fmt"
 	"math"
-	"strings"
+	"slices"
 	"testing"
 
 	"gorgonia.org/gorgonia"
@@ -37,7 +37,7 @@ func scattered(shape ...int) *gtensor.Dense {
 	return d
 }
 
-// reads pairs an op of this package with ours.
+// row1 is a row of one operand.
 func row1(name string, x *gtensor.Dense, op func(x *Node) (*Node, error), ours func(x *graph.Node) *graph.Node) gradientRow {
 	return gradientRow{name, []*gtensor.Dense{x}, func(in []*Node) (*Node, error) { return op(in[0]) },
 		func(in []*graph.Node) *graph.Node { return ours(in[0]) }}
@@ -54,15 +54,9 @@ func reduction(name string, op func(*Node, ...int) (*Node, error), ours ops.Redu
 }
 
 func scanning(name string, op func(*Node, int, ...ops.ScanOption) (*Node, error),
-	ours func(*graph.Node, int, ...ops.ScanOption) *graph.Node) []gradientRow {
+	ours func(*graph.Node, int, ...ops.ScanOption) *graph.Node, options ...ops.ScanOption) []gradientRow {
 	var rows []gradientRow
-	for _, options := range [][]ops.ScanOption{nil, {ops.Exclusive, ops.Reversed}} {
-		if strings.HasPrefix(name, "Log") && len(options) > 0 {
-			options = options[1:] // exclusive begins with −∞
-		}
-		if (name == "CumMax" || name == "CumMin") && len(options) > 0 {
-			options = options[1:]
-		}
+	for _, options := range [][]ops.ScanOption{nil, options} {
 		rows = append(rows, row1(fmt.Sprint(name, options), scattered(3, 4),
 			func(x *Node) (*Node, error) { return op(x, 1, options...) },
 			func(x *graph.Node) *graph.Node { return ours(x, 1, options...) }))
@@ -71,7 +65,7 @@ func scanning(name string, op func(*Node, int, ...ops.ScanOption) (*Node, error)
 }
 
 func gradientRows() []gradientRow {
-	rows := slicesOf(
+	return slices.Concat(
 		reduction("Sum", adjoint.Sum, ops.Sum), reduction("Prod", adjoint.Prod, ops.Prod),
 		reduction("Mean", adjoint.Mean, ops.Mean), reduction("Max", adjoint.Max, ops.Max),
 		reduction("Min", adjoint.Min, ops.Min), reduction("LogSumExp", adjoint.LogSumExp, ops.LogSumExp),
@@ -83,19 +77,13 @@ func gradientRows() []gradientRow {
 			func(x *graph.Node, axes ...int) *graph.Node { return ops.Norm(x, 2, axes...) }),
 		reduction("Norm 3", func(x *Node, axes ...int) (*Node, error) { return adjoint.Norm(x, 3, axes...) },
 			func(x *graph.Node, axes ...int) *graph.Node { return ops.Norm(x, 3, axes...) }),
-		scanning("CumSum", adjoint.CumSum, ops.CumSum), scanning("CumProd", adjoint.CumProd, ops.CumProd),
-		scanning("CumMax", adjoint.CumMax, ops.CumMax), scanning("CumMin", adjoint.CumMin, ops.CumMin),
-		scanning("LogCumSumExp", adjoint.LogCumSumExp, ops.LogCumSumExp),
-		readingRows(), writingRows(), orderRows(),
+		scanning("CumSum", adjoint.CumSum, ops.CumSum, ops.Exclusive, ops.Reversed),
+		scanning("CumProd", adjoint.CumProd, ops.CumProd, ops.Exclusive, ops.Reversed),
+		scanning("CumMax", adjoint.CumMax, ops.CumMax, ops.Reversed),
+		scanning("CumMin", adjoint.CumMin, ops.CumMin, ops.Reversed),
+		scanning("LogCumSumExp", adjoint.LogCumSumExp, ops.LogCumSumExp, ops.Reversed),
+		readingRows(), writingRows(), orderRows(), composedRows(),
 	)
-	return rows
-}
-
-func slicesOf(groups ...[]gradientRow) (rows []gradientRow) {
-	for _, g := range groups {
-		rows = append(rows, g...)
-	}
-	return rows
 }
 
 func readingRows() []gradientRow {
@@ -192,22 +180,8 @@ func orderRows() []gradientRow {
 			func(x *graph.Node) *graph.Node { return ops.Softmax(x, 1) }),
 		row1("LogSoftmax", scattered(2, 5), func(x *Node) (*Node, error) { return adjoint.LogSoftmax(x, 0) },
 			func(x *graph.Node) *graph.Node { return ops.LogSoftmax(x, 0) }),
-		row1("TakeAlongAxis by ArgSort", scattered(2, 5), func(x *Node) (*Node, error) {
-			return adjoint.TakeAlongAxis(x, must(adjoint.ArgSort(x, 1, ops.Ascending)), 1)
-		}, func(x *graph.Node) *graph.Node { return ops.Sort(x, 1, ops.Ascending) }),
-		row1("Take by ArgMax", scattered(4, 3), func(x *Node) (*Node, error) {
-			return adjoint.Take(x, must(adjoint.ArgMax(x, 0)), 0)
-		}, func(x *graph.Node) *graph.Node { return ops.Take(x, ops.ArgMax(x, 0), 0) }),
 	}
-	for _, s := range []struct {
-		name string
-		op   func(data, ids *Node, num int) (*Node, error)
-		ours func(data, ids *graph.Node, num int) *graph.Node
-	}{
-		{"SegmentSum", adjoint.SegmentSum, ops.SegmentSum}, {"SegmentMean", adjoint.SegmentMean, ops.SegmentMean},
-		{"SegmentMax", adjoint.SegmentMax, ops.SegmentMax}, {"SegmentMin", adjoint.SegmentMin, ops.SegmentMin},
-		{"SegmentProd", adjoint.SegmentProd, ops.SegmentProd},
-	} {
+	for _, s := range segmentations {
 		rows = append(rows, gradientRow{s.name, []*gtensor.Dense{scattered(5, 2), vector(1, 0, 1, 9, 0)},
 			func(in []*Node) (*Node, error) { return s.op(in[0], in[1], 2) },
 			func(in []*graph.Node) *graph.Node { return s.ours(in[0], in[1], 2) }})
@@ -215,7 +189,32 @@ func orderRows() []gradientRow {
 	return rows
 }
 
-// costGraph is a row in a graph of its own, with the cost Σ w·y² + w·y for fixed weights w.
+var segmentations = []struct {
+	name string
+	op   func(data, ids *Node, num int) (*Node, error)
+	ours func(data, ids *graph.Node, num int) *graph.Node
+}{
+	{"SegmentSum", adjoint.SegmentSum, ops.SegmentSum}, {"SegmentMean", adjoint.SegmentMean, ops.SegmentMean},
+	{"SegmentMax", adjoint.SegmentMax, ops.SegmentMax}, {"SegmentMin", adjoint.SegmentMin, ops.SegmentMin},
+	{"SegmentProd", adjoint.SegmentProd, ops.SegmentProd},
+}
+
+// composedRows read what positions that another op reports name.
+func composedRows() []gradientRow {
+	return []gradientRow{
+		row1("TakeAlongAxis by ArgSort", scattered(2, 5), func(x *Node) (*Node, error) {
+			return adjoint.TakeAlongAxis(x, must(adjoint.ArgSort(x, 1, ops.Ascending)), 1)
+		}, func(x *graph.Node) *graph.Node { return ops.Sort(x, 1, ops.Ascending) }),
+		row1("Take by ArgMax", scattered(4, 3), func(x *Node) (*Node, error) {
+			return adjoint.Take(x, must(adjoint.ArgMax(x, 0)), 0)
+		}, func(x *graph.Node) *graph.Node { return ops.Take(x, ops.ArgMax(x, 0), 0) }),
+		row1("TakeAlongAxis by ArgTopK", scattered(2, 5), func(x *Node) (*Node, error) {
+			return adjoint.TakeAlongAxis(x, must(adjoint.ArgTopK(x, 2, 1, ops.Ascending)), 1)
+		}, func(x *graph.Node) *graph.Node { v, _ := ops.TopK(x, 2, 1, ops.Ascending); return v }),
+	}
+}
+
+// costGraph is a row in a graph of its own, with the cost Σ w·y for fixed weights w.
 type costGraph struct {
 	in      []*Node
 	y, cost *Node
