@@ -11,9 +11,9 @@ import (
 )
 
 // FromDense is a view of the elements of d where they are: nothing is copied, whatever d's layout, unless d is a
-// scalar. Slices, lazy transposes and column-major tensors have the elements that their indices say, also
-// where Materialize and the iterators of gorgonia's tensor give others. d is only read, so any number of
-// goroutines may read it; it must not be written to while the view is in use.
+// scalar. Slices, lazy transposes and column-major tensors have the elements that d.At names. d is only read (T,
+// which writes, is never called), so any number of goroutines may do this at once; d must not be written to while
+// the view is in use.
 //
 // Errors: tensor.ErrDType for nil, strings, pointers and types that are none of ours, tensor.ErrUnsupported
 // for a masked tensor, tensor.ErrPlacement for memory that Go cannot read, tensor.ErrBounds for strides that

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"gorgonia.org/gorgonia"
@@ -101,3 +102,5 @@ func check(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func contains(err error, says string) bool { return err != nil && strings.Contains(err.Error(), says) }
