@@ -42,19 +42,13 @@ func FromDense(d *gtensor.Dense) (tensor.View, error) {
 	return tensor.NewView(lend(d.Data()), dt, l)
 }
 
-// strides completes what gorgonia leaves out: vectors of shape (n, 1) or (1, n) may come with one stride,
-// tensors of one element with none. The strides that are missing are those of axes of extent 1.
+// strides completes what gorgonia leaves out: column-major vectors of shape (n, 1) or (1, n) come with one stride,
+// column-major tensors of one element with none.
 func strides(shape, given []int) []int {
-	if len(given) == len(shape) {
-		return given
+	if len(given) < len(shape) && !slices.ContainsFunc(given, func(s int) bool { return s != 1 }) {
+		return tensor.RowMajor(shape).Strides
 	}
-	s := slices.Clone(tensor.RowMajor(shape).Strides)
-	for a, n := range shape {
-		if n != 1 && len(given) > 0 {
-			s[a], given = given[0], given[1:]
-		}
-	}
-	return s
+	return given
 }
 
 // lend is the memory of what Dense.Data returns: a slice, which is borrowed, or the copy of a scalar.

@@ -98,6 +98,10 @@ func TestResults(t *testing.T) {
 			if got := tape(n); got != row.want || n.Dtype() != row.of || n.Value().Dtype() != row.of {
 				t.Errorf("got %s of %v, value of %v, want %s of %v", got, n.Dtype(), n.Value().Dtype(), row.want, row.of)
 			}
+			carries := row.of == gtensor.Float64 || row.of == gtensor.Float32 && row.in.Dtype() == row.of
+			if got := n.Op().(gorgonia.SDOp).DiffWRT(1)[0]; got != carries {
+				t.Errorf("a gradient flows: %v, want %v", got, carries)
+			}
 		})
 	}
 }
@@ -146,6 +150,23 @@ func TestTransposedGradient(t *testing.T) {
 	}
 }
 
+// TestScalarTensorGradient gives a LispMachine a scalar variable whose value, and so its gradient, is a tensor of
+// rank 0.
+func TestScalarTensorGradient(t *testing.T) {
+	for _, v := range []*gtensor.Dense{gtensor.New(gtensor.FromScalar(2.)), gtensor.New(gtensor.FromScalar(float32(2)))} {
+		g := gorgonia.NewGraph()
+		x := gorgonia.NewScalar(g, v.Dtype(), gorgonia.WithName("x"), gorgonia.WithValue(v))
+		y := must(adjoint.Apply("three of it", func(in []*graph.Node) *graph.Node { return ops.BroadcastTo(in[0], 3) }, x))
+		must(adjoint.Sum(y))
+		if got := lispGrad(x); got != "[] [3]" {
+			t.Errorf("%v: got %s", v.Dtype(), got)
+		}
+		if d, _ := x.Grad(); fmt.Sprintf("%T", d) != "*tensor.Dense" {
+			t.Errorf("the gradient is a %T, which other tests have too", d)
+		}
+	}
+}
+
 // TestSharedOperand reads and writes one node: its gradients add up on both machines.
 func TestSharedOperand(t *testing.T) {
 	build := func() (x, cost *Node) {
@@ -160,6 +181,20 @@ func TestSharedOperand(t *testing.T) {
 	x, _ = build()
 	if got := lispGrad(x); got != "[3] [6 4 2]" {
 		t.Errorf("LispMachine: %s", got)
+	}
+}
+
+// TestCotangentShapes gives SymDiff gradients that broadcast to the result, as rules of gorgonia's may.
+func TestCotangentShapes(t *testing.T) {
+	for _, ct := range []gorgonia.Value{gorgonia.NewF64(2), dense([]int{1, 2}, 2., 2), dense([]int{2, 1}, 2., 2), vector(2., 2)} {
+		g := gorgonia.NewGraph()
+		x, at := input(g, "x", vector(1., 2, 3)), input(g, "at", vector(2, 0))
+		y := must(adjoint.Take(x, at, 0))
+		grads, err := y.Op().(gorgonia.SDOp).SymDiff(gorgonia.Nodes{x, at}, y, input(g, "ct", ct))
+		check(t, err)
+		if got := tape(grads[0]); got != "[3] [2 0 2]" || grads[1] != nil {
+			t.Errorf("of %v: %s and %v", ct.Shape(), got, grads[1])
+		}
 	}
 }
 
