@@ -11,8 +11,11 @@ import (
 	"gorgonia.org/gorgonia"
 	gtensor "gorgonia.org/tensor"
 
+	"github.com/adjoint-go/adjoint/autograd"
+	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/index"
 	adjoint "github.com/adjoint-go/adjoint/interop/gorgonia"
+	"github.com/adjoint-go/adjoint/ops"
 )
 
 // fault is something that gorgonia v0.9.18 with tensor v0.9.24 gets wrong, and the same with this package. Both
@@ -199,6 +202,28 @@ var faults = []fault{
 			return gorgonia.Eq(x, must(gorgonia.Max(x)), true)
 		}),
 		mended: ofNode(vector(.1, .2, .3, .3, .1), func(x *Node) (*Node, error) { return adjoint.Hardmax(x, 0) })},
+	{name: "Grad of a Grad leaves terms out",
+		theirs: "[2] [4 6]", right: "[2] [12 18]", built: cubed, mended: ofNode(vector(2., 3), cubedInside)},
+}
+
+// cubed is Σ x³ and its gradient's gradient by gorgonia's Grad, twice.
+func cubed() string {
+	g := gorgonia.NewGraph()
+	x := input(g, "x", vector(2., 3))
+	y := must(gorgonia.Sum(must(gorgonia.HadamardProd(x, must(gorgonia.HadamardProd(x, x))))))
+	first, err := gorgonia.Grad(y, x)
+	if err != nil {
+		return show(nil, err)
+	}
+	return tapeGrad(must(gorgonia.Sum(first[0])), x)
+}
+
+// cubedInside is the same as one op of this package.
+func cubedInside(x *Node) (*Node, error) {
+	return adjoint.Apply("gradient of gradient", func(in []*graph.Node) *graph.Node {
+		y := ops.Sum(ops.Mul(in[0], ops.Mul(in[0], in[0])))
+		return autograd.Grad(ops.Sum(autograd.Grad(y, in[0])[0]), in[0])[0]
+	}, x)
 }
 
 // columns is the first two columns of 0…8 as 3×3, a view.
@@ -246,6 +271,17 @@ func TestFaults(t *testing.T) {
 			}
 			t.Logf("gorgonia %s, right %s", theirs, got)
 		})
+	}
+}
+
+// TestFaultsPage holds docs/gorgonia.md: its table has every row of this one.
+func TestFaultsPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/gorgonia.md")
+	check(t, err)
+	for _, f := range faults {
+		if row := fmt.Sprintf("| %s | `%s` | `%s` |", f.name, f.theirs, f.right); !strings.Contains(string(page), row) {
+			t.Errorf("docs/gorgonia.md has no row\n%s", row)
+		}
 	}
 }
 
