@@ -65,7 +65,8 @@ func specOf(n *Node) (tensor.Spec, error) {
 	}
 	shape := []int(n.Shape())
 	if rank > 0 && len(shape) == 0 {
-		return tensor.Spec{}, tensor.Errorf("", tensor.ErrShape, "node %q has no shape: make it with gorgonia.WithShape", n.Name())
+		return tensor.Spec{}, tensor.Errorf("", tensor.ErrShape,
+			"node %q has no shape: make it with gorgonia.WithShape", n.Name())
 	}
 	return tensor.Spec{DType: d, Shape: slices.Clone(shape)}, nil
 }
@@ -76,7 +77,7 @@ func specOf(n *Node) (tensor.Spec, error) {
 //
 // Errors: those of FromValue, tensor.ErrUnsupported for a nil graph or value.
 func Const(g *gorgonia.ExprGraph, v gorgonia.Value) (*Node, error) {
-	const name = "gorgonia.Const"
+	const name = "adjoint.Const"
 	if g == nil || v == nil {
 		return nil, tensor.Errorf(name, tensor.ErrUnsupported, "the graph or the value is nil")
 	}

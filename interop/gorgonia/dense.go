@@ -19,7 +19,7 @@ import (
 // for a masked tensor, tensor.ErrPlacement for memory that Go cannot read, tensor.ErrBounds for strides that
 // leave the memory.
 func FromDense(d *gtensor.Dense) (tensor.View, error) {
-	const name = "gorgonia.FromDense"
+	const name = "adjoint.FromDense"
 	if d == nil {
 		return tensor.View{}, tensor.Errorf(name, tensor.ErrDType, "the tensor is nil")
 	}
@@ -28,9 +28,11 @@ func FromDense(d *gtensor.Dense) (tensor.View, error) {
 	case err != nil:
 		return tensor.View{}, tensor.Errorf(name, tensor.ErrDType, "%v", err)
 	case len(d.Mask()) > 0:
-		return tensor.View{}, tensor.Errorf(name, tensor.ErrUnsupported, "the tensor is masked; fill what the mask hides, then drop the mask")
+		return tensor.View{}, tensor.Errorf(name, tensor.ErrUnsupported,
+			"the tensor is masked; fill what the mask hides, then drop the mask")
 	case !d.IsNativelyAccessible():
-		return tensor.View{}, tensor.Errorf(name, tensor.ErrPlacement, "the tensor's memory is a device's; copy it to the host first")
+		return tensor.View{}, tensor.Errorf(name, tensor.ErrPlacement,
+			"the tensor's memory is a device's; copy it to the host first")
 	}
 	l, err := tensor.NewLayout(d.Shape(), strides(d.Shape(), d.Strides()), 0)
 	if err != nil {
@@ -113,11 +115,11 @@ func retype[T, F any](x []F) []T {
 // Errors: tensor.ErrDType for nil and half floats, tensor.ErrPlacement for device memory.
 func ToDense(v graph.Readable) (*gtensor.Dense, error) {
 	if v == nil {
-		return nil, tensor.Errorf("gorgonia.ToDense", tensor.ErrDType, "the tensor is nil")
+		return nil, tensor.Errorf("adjoint.ToDense", tensor.ErrDType, "the tensor is nil")
 	}
 	dt, err := dtypeFor(v.Read().DType())
 	if err != nil {
-		return nil, tensor.Errorf("gorgonia.ToDense", tensor.ErrDType, "%v", err)
+		return nil, tensor.Errorf("adjoint.ToDense", tensor.ErrDType, "%v", err)
 	}
 	return ToDenseOf(v, dt)
 }
@@ -127,7 +129,7 @@ func ToDense(v graph.Readable) (*gtensor.Dense, error) {
 //
 // Errors: those of ToDense, tensor.ErrDType for an element type that is not v's.
 func ToDenseOf(v graph.Readable, dt gtensor.Dtype) (*gtensor.Dense, error) {
-	const name = "gorgonia.ToDense"
+	const name = "adjoint.ToDense"
 	if v == nil {
 		return nil, tensor.Errorf(name, tensor.ErrDType, "the tensor is nil")
 	}

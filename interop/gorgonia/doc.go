@@ -19,8 +19,9 @@
 //     through as an integer of its width; a result that reports positions is of int, as gorgonia's indices are.
 //   - An index that is out of bounds is an error of RunAll that says which, at which position, and at which
 //     line its op was applied; Cause finds it for errors.As.
-//   - Gradients flow to operands of floats, symbolically (gorgonia.Grad on a TapeMachine) and on a LispMachine,
-//     and gradients of gradients are had by calling gorgonia.Grad again.
+//   - Gradients flow to operands of floats, symbolically (gorgonia.Grad on a TapeMachine) and on a LispMachine. They
+//     are ops with gradients of their own. (gorgonia.Grad of a gorgonia.Grad leaves terms out where a node has
+//     several uses, whatever the ops: inside of one Apply, derivatives of any order are right.)
 //   - A result is new memory. No operand is written to.
 //   - Two nodes of a graph are one only where op, attributes, constants and operands are the same.
 package adjoint

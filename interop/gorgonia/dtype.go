@@ -19,8 +19,10 @@ var nativeInt, nativeUint = func() (tensor.DType, tensor.DType) {
 // theirs is gorgonia's element type for one of ours.
 var theirs = map[tensor.DType]gtensor.Dtype{
 	tensor.Bool: gtensor.Bool,
-	tensor.Int8: gtensor.Int8, tensor.Int16: gtensor.Int16, tensor.Int32: gtensor.Int32, tensor.Int64: gtensor.Int64,
-	tensor.Uint8: gtensor.Uint8, tensor.Uint16: gtensor.Uint16, tensor.Uint32: gtensor.Uint32, tensor.Uint64: gtensor.Uint64,
+	tensor.Int8: gtensor.Int8, tensor.Int16: gtensor.Int16,
+	tensor.Int32: gtensor.Int32, tensor.Int64: gtensor.Int64,
+	tensor.Uint8: gtensor.Uint8, tensor.Uint16: gtensor.Uint16,
+	tensor.Uint32: gtensor.Uint32, tensor.Uint64: gtensor.Uint64,
 	tensor.Float32: gtensor.Float32, tensor.Float64: gtensor.Float64,
 	tensor.Complex64: gtensor.Complex64, tensor.Complex128: gtensor.Complex128,
 }

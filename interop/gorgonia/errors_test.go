@@ -134,9 +134,12 @@ func TestRunErrors(t *testing.T) {
 		kind   error
 		says   string
 	}{
-		{"another shape", []gorgonia.Value{dense([]int{2, 3}, 1., 2, 3, 4, 5, 6)}, tensor.ErrShape, "float64[2 3] where the op was applied to float64[3 2]"},
-		{"another type", []gorgonia.Value{dense([]int{3, 2}, float32(1), 2, 3, 4, 5, 6)}, tensor.ErrDType, "float32[3 2] where the op was applied to float64[3 2]"},
-		{"a masked tensor", []gorgonia.Value{gtensor.New(gtensor.WithShape(3, 2), gtensor.WithBacking(make([]float64, 6), make([]bool, 6)))}, tensor.ErrUnsupported, "masked"},
+		{"another shape", []gorgonia.Value{dense([]int{2, 3}, 1., 2, 3, 4, 5, 6)},
+			tensor.ErrShape, "float64[2 3] where the op was applied to float64[3 2]"},
+		{"another type", []gorgonia.Value{dense([]int{3, 2}, float32(1), 2, 3, 4, 5, 6)},
+			tensor.ErrDType, "float32[3 2] where the op was applied to float64[3 2]"},
+		{"a masked tensor", []gorgonia.Value{gtensor.New(gtensor.WithShape(3, 2), gtensor.WithBacking(make([]float64, 6), make([]bool, 6)))},
+			tensor.ErrUnsupported, "masked"},
 		{"no value", []gorgonia.Value{nil}, tensor.ErrDType, "neither"},
 		{"too few values", nil, tensor.ErrUnsupported, "0 operands, want 1"},
 	} {

@@ -38,7 +38,8 @@ func TestImporter(t *testing.T) {
 	for name, text := range map[string]string{
 		"main.go": importer,
 		"go.sum":  string(sum),
-		"go.mod": "module example.com/importer\n\ngo 1.26\n\nrequire (\n\tgithub.com/adjoint-go/adjoint v0.0.0\n\tgorgonia.org/gorgonia v0.9.18\n)\n\n" +
+		"go.mod": "module example.com/importer\n\ngo 1.26\n\n" +
+			"require (\n\tgithub.com/adjoint-go/adjoint v0.0.0\n\tgorgonia.org/gorgonia v0.9.18\n)\n\n" +
 			"replace github.com/adjoint-go/adjoint => " + filepath.ToSlash(root) + "\n",
 	} {
 		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))

@@ -17,7 +17,9 @@ func Softmax(x *Node, axis int) (*Node, error) {
 //
 // Errors: those of ops.LogSoftmax.
 func LogSoftmax(x *Node, axis int) (*Node, error) {
-	return Apply("adjoint.LogSoftmax", func(in []*graph.Node) *graph.Node { return ops.LogSoftmax(in[0], axis) }, x)
+	return Apply("adjoint.LogSoftmax", func(in []*graph.Node) *graph.Node {
+		return ops.LogSoftmax(in[0], axis)
+	}, x)
 }
 
 // CrossEntropy is the mean over b… of −log softmax(logits[b…, :])[labels[b…]], a scalar. labels holds classes
@@ -25,5 +27,7 @@ func LogSoftmax(x *Node, axis int) (*Node, error) {
 //
 // Errors: those of nn.CrossEntropy. When it runs: *ops.IndexError for a label that is no class.
 func CrossEntropy(logits, labels *Node) (*Node, error) {
-	return Apply("adjoint.CrossEntropy", func(in []*graph.Node) *graph.Node { return nn.CrossEntropy(in[0], in[1]) }, logits, labels)
+	return Apply("adjoint.CrossEntropy", func(in []*graph.Node) *graph.Node {
+		return nn.CrossEntropy(in[0], in[1])
+	}, logits, labels)
 }

@@ -126,7 +126,7 @@ func Use(b graph.Backend) error {
 			_, err = s.Bytes()
 		}
 		if err != nil {
-			return tensor.Errorf("gorgonia.Use", tensor.ErrPlacement, "backend %s: %v", b.Name(), err)
+			return tensor.Errorf("adjoint.Use", tensor.ErrPlacement, "backend %s: %v", b.Name(), err)
 		}
 	}
 	backendMu.Lock()

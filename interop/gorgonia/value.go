@@ -19,7 +19,7 @@ func FromValue(v gorgonia.Value) (tensor.View, error) {
 	case gorgonia.Scalar:
 		return tensor.NewView(lend(v.Data()), ours[v.Dtype()], tensor.Layout{})
 	}
-	return tensor.View{}, tensor.Errorf("gorgonia.FromValue", tensor.ErrDType, "a value of type %T is neither tensor nor scalar", v)
+	return tensor.View{}, tensor.Errorf("adjoint.FromValue", tensor.ErrDType, "a value of type %T is neither tensor nor scalar", v)
 }
 
 // ToValue is ToDense as one of gorgonia's values: a tensor, or for rank 0 a scalar, such as *F64.
