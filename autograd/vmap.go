@@ -40,35 +40,13 @@ func Vmap(f Func, in []*Node, axes []int) []*Node {
 	if bad := firstInvalid("autograd.Vmap", g, outs); bad != nil {
 		return all(bad, len(outs))
 	}
-	for _, c := range graph.Topo(outs) {
-		batchCall(c, env, size)
-	}
-	r := make([]*Node, len(outs))
+	r := graph.Batch(outs, env, size)
 	for i, o := range outs {
-		if r[i] = env[o]; r[i] == nil {
+		if r[i] == nil {
 			r[i] = ops.BroadcastTo(o, append([]int{size}, o.Shape()...)...)
 		}
 	}
 	return r
-}
-
-// batchCall puts the batched results of a call into env, if any operand has one.
-func batchCall(c *graph.Call, env map[*Node]*Node, size int) {
-	in, batched, any := make([]*Node, len(c.In)), make([]bool, len(c.In)), false
-	for i, x := range c.In {
-		in[i] = x
-		if v := env[x]; v != nil {
-			in[i], batched[i], any = v, true, true
-		}
-	}
-	if !any {
-		return
-	}
-	c.Graph().From(c, func() {
-		for i, o := range c.Op.Batch(c, in, batched, size) {
-			env[c.Out[i]] = o
-		}
-	})
 }
 
 func batchSize(in []*Node, axes []int) (int, error) {

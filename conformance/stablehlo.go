@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -198,28 +199,40 @@ func stablehloReduce(c *call) []*node {
 	}
 	axes, out := attr[[]int](c, "dimensions"), make([]*node, len(names))
 	for i, name := range names {
-		x := c.x(i)
-		fn, ok := stablehloFn(c, x, name)
-		if !ok {
+		x, init := c.x(i), c.x(len(names)+i)
+		if f := stablehloExtreme(c, x, name); f != nil {
+			out[i] = ops.ReduceBy(f, []*node{x}, []any{init}, axes...)[0]
+		} else if fn, ok := stablehloFn(c, x, name); ok {
+			out[i] = ops.ReduceInit(fn, x, init, axes...)
+		} else {
 			return nil
 		}
-		out[i] = ops.ReduceInit(fn, x, c.x(len(names)+i), axes...)
 	}
 	return out
 }
 
-// stablehloFn is the function of a reduction of x. The maximum of complex numbers is lexicographic: a custom
-// combiner.
+// stablehloFn is the function of a reduction of x.
 func stablehloFn(c *call, x *node, name string) (ops.ReduceFn, bool) {
 	fn, ok := stablehloReductions[name]
 	if x.DType() == tensor.Bool && (name == "and" || name == "or") {
 		fn, ok = map[string]ops.ReduceFn{"and": ops.ReduceProd, "or": ops.ReduceSum}[name], true
 	}
-	if !ok || x.DType().IsComplex() && (fn == ops.ReduceMax || fn == ops.ReduceMin) {
+	if !ok {
 		c.missing(name + " of " + x.DType().String())
-		return 0, false
 	}
-	return fn, true
+	return fn, ok
+}
+
+// stablehloExtreme is the combiner of extremes of complex numbers, nil for other functions and other dtypes.
+func stablehloExtreme(c *call, x *node, name string) *graph.Func {
+	if !x.DType().IsComplex() || name != "maximum" && name != "minimum" {
+		return nil
+	}
+	f, err := lexicographic(x.DType(), name == "minimum")
+	if err != nil {
+		c.fail("%w", err)
+	}
+	return f
 }
 
 // stablehloWindows is the windows of a call, over all axes.
@@ -237,7 +250,11 @@ func stablehloWindows(c *call) ops.Sliding {
 }
 
 func stablehloReduceWindow(c *call) []*node {
-	fn, ok := stablehloFn(c, c.x(0), attr[string](c, "computation"))
+	name := attr[string](c, "computation")
+	if f := stablehloExtreme(c, c.x(0), name); f != nil {
+		return ops.ReduceWindowBy(f, c.in[:1], []any{c.x(1)}, stablehloWindows(c))
+	}
+	fn, ok := stablehloFn(c, c.x(0), name)
 	if !ok {
 		return nil
 	}
@@ -261,8 +278,10 @@ func stablehloSelectAndScatter(c *call) []*node {
 func stablehloScan(f scan) op {
 	return func(c *call) []*node {
 		x, a := c.x(0), attr[int](c, "axis")
-		if x.DType().IsComplex() && (c.name == "cummax" || c.name == "cummin") {
-			return one(lexicographicScan(x, a, c.flag("reverse", false), c.name == "cummin"))
+		if name, ok := map[string]string{"cummax": "maximum", "cummin": "minimum"}[c.name]; ok {
+			if extreme := stablehloExtreme(c, x, name); extreme != nil {
+				return ops.ScanBy(extreme, c.in[:1], nil, a, scanOptions(c)...)
+			}
 		}
 		return one(f(x, a, scanOptions(c)...))
 	}

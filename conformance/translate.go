@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -13,8 +14,7 @@ import (
 //
 //	source      its convention                                  here
 //	StableHLO   argmax of bool sees uint8                       boolAsUint8
-//	StableHLO   max and min of complex are lexicographic        lexicographicScan; in a reduction a custom
-//	                                                            combiner: call.missing where it is met
+//	StableHLO   max and min of complex are lexicographic        lexicographic
 //	NumPy       sums and products of small integers widen       numpyWide
 //	NumPy       the mean of integers is a float64               numpyMean
 //	NumPy       the arg-reductions of bool see uint8            boolAsUint8
@@ -111,24 +111,18 @@ func scanOptions(c *call) (r []ops.ScanOption) {
 	return r
 }
 
-// lexicographicScan is the cumulative maximum of complex numbers, or minimum, by real parts and then by imaginary
-// ones. An extreme is the same of elements that overlap, so spans of 1, 2, 4 … elements are joined.
-func lexicographicScan(x *node, a int, reverse, least bool) *node {
-	if reverse {
-		return ops.Reverse(lexicographicScan(ops.Reverse(x, a), a, false, least), a)
-	}
-	n := x.Shape()[axis(a, x.Rank())]
-	for span := 1; span < n; span *= 2 {
-		earlier, later := ops.SliceAxis(x, a, 0, n-span), ops.SliceAxis(x, a, span, n-span)
-		low, high := earlier, later
+// lexicographic is the combiner of the maximum of complex numbers, or the minimum, by real parts and then by
+// imaginary ones; the first of equal ones.
+func lexicographic(dt tensor.DType, least bool) (*graph.Func, error) {
+	return ops.Combiner("lexicographic", []tensor.DType{dt}, func(a, b []*node) []*node {
+		low, high := a[0], b[0]
 		if least {
-			low, high = later, earlier
+			low, high = b[0], a[0]
 		}
 		r, s := ops.Real(low), ops.Real(high)
 		below := ops.Or(ops.Less(r, s), ops.And(ops.Equal(r, s), ops.Less(ops.Imag(low), ops.Imag(high))))
-		x = ops.Concat(a, ops.SliceAxis(x, a, 0, span), ops.Where(below, later, earlier))
-	}
-	return x
+		return []*node{ops.Where(below, b[0], a[0])}
+	})
 }
 
 // triangle is x with the elements on one side of diagonal k kept.

@@ -55,7 +55,7 @@ var (
 )
 
 // builderRows has every builder of nodes from nodes; some twice, for another dtype.
-var builderRows = slices.Concat(elementwiseRows(), viewRows(), reductionRows(), scanRows(), slidingRows(), elementRows(),
+var builderRows = slices.Concat(elementwiseRows(), viewRows(), reductionRows(), scanRows(), combinerRows(), slidingRows(), elementRows(),
 	sortRows(), randomRows())
 
 func elementwiseRows() (rows []builderRow) {
@@ -185,6 +185,23 @@ func scanRows() []builderRow {
 		{"LogCumSumExp", "", specs(spec(tensor.Float16, 2, 3)), scanned(ops.LogCumSumExp, both...)},
 		{"AffineScan", "", specs(a64, v64), func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], 0) }},
 		{"AffineScan", "", specs(c128, c128), func(x []*ops.Node) *ops.Node { return ops.AffineScan(x[0], x[1], -1, both...) }},
+	}
+}
+
+func combinerRows() []builderRow {
+	f := combiner(composed, tensor.Float64, tensor.Float64)
+	window := ops.Sliding{Sizes: []int{2}, Low: []int{1}}
+	return []builderRow{
+		{"ReduceBy", "", specs(a64, a64, s64, s64), func(x []*ops.Node) *ops.Node {
+			return ops.ReduceBy(f, x[:2], []any{x[2], x[3]}, 0)[1]
+		}},
+		{"ScanBy", "", specs(a64, a64, s64, s64), func(x []*ops.Node) *ops.Node {
+			return ops.ScanBy(f, x[:2], []any{x[2], x[3]}, 0)[1]
+		}},
+		{"ReduceWindowBy", "", specs(a64, a64, s64, s64), func(x []*ops.Node) *ops.Node {
+			return ops.ReduceWindowBy(f, x[:2], []any{x[2], x[3]}, window)[1]
+		}},
+		{"Map", "", specs(a64, v64, s64, s64), func(x []*ops.Node) *ops.Node { return ops.Map(f, x...)[1] }},
 	}
 }
 

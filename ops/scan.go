@@ -205,6 +205,18 @@ func scan(fn ScanFn, axis int, options []ScanOption, in ...*Node) []*Node {
 		return repeat(bad, results)
 	}
 	axis, err := axisOf(axis, in[0].Rank())
+	if err == nil {
+		o, err = o.with(options)
+	}
+	if err != nil {
+		return repeat(graph.Fail(o.Name(), err, in...), results)
+	}
+	o.Axis = axis
+	return o.apply(in...)
+}
+
+// with is o with options.
+func (o ScanOp) with(options []ScanOption) (ScanOp, error) {
 	for _, option := range options {
 		switch option {
 		case Exclusive:
@@ -212,12 +224,8 @@ func scan(fn ScanFn, axis int, options []ScanOption, in ...*Node) []*Node {
 		case Reversed:
 			o.Reverse = true
 		default:
-			err = tensor.Errorf("", tensor.ErrUnsupported, "there is no option %d of scans", option)
+			return o, tensor.Errorf("", tensor.ErrUnsupported, "there is no option %d of scans", option)
 		}
 	}
-	if err != nil {
-		return repeat(graph.Fail(o.Name(), err, in...), results)
-	}
-	o.Axis = axis
-	return o.apply(in...)
+	return o, nil
 }

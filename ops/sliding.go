@@ -129,21 +129,28 @@ func (a slidingAxis) trivial() bool {
 	return a.size == 1 && a.stride == 1 && a.between == 1 && a.low == 0 && a.high == 0
 }
 
-// windows is x padded with pad, of rank 0, and unfolded along the axes.
-func windows(x, pad *Node, axes []slidingAxis) *Node {
+// padWindows is x padded with pad, of rank 0, along the axes.
+func padWindows(x, pad *Node, axes []slidingAxis) *Node {
 	low, high, between := filled(x.Rank(), 0), filled(x.Rank(), 0), filled(x.Rank(), 0)
-	var o UnfoldOp
 	padded := false
 	for _, a := range axes {
 		low[a.axis], high[a.axis], between[a.axis] = a.low, a.high, a.between-1
 		padded = padded || a.low != 0 || a.high != 0 || a.between > 1
+	}
+	if !padded {
+		return x
+	}
+	return Pad(x, pad, low, high, between)
+}
+
+// windows is x padded with pad, of rank 0, and unfolded along the axes.
+func windows(x, pad *Node, axes []slidingAxis) *Node {
+	var o UnfoldOp
+	for _, a := range axes {
 		o.Axes, o.Sizes = append(o.Axes, a.axis), append(o.Sizes, a.size)
 		o.Strides, o.Dilations = append(o.Strides, a.stride), append(o.Dilations, a.dilation)
 	}
-	if padded {
-		x = Pad(x, pad, low, high, between)
-	}
-	if !x.Valid() {
+	if x = padWindows(x, pad, axes); !x.Valid() {
 		return x
 	}
 	return graph.Apply(o, x)

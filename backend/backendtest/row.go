@@ -79,7 +79,7 @@ var (
 // Table is every operation, function and mode: at least a row each.
 func Table() []Row {
 	return slices.Concat(unaryRows(), binaryRows(), compositeRows(), castRows(), creationRows(), viewRows(),
-		reductionRows(), cumulativeRows(), slidingRows(), normRows(), elementRows(),
+		reductionRows(), cumulativeRows(), combinerRows(), slidingRows(), normRows(), elementRows(),
 		productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows(), sortRows(),
 		quantileRows(), uniqueRows(), segmentRows(), bagRows(), nanRows())
 }

@@ -10,7 +10,6 @@ import (
 	gtensor "gorgonia.org/tensor"
 
 	"github.com/adjoint-go/adjoint/graph"
-	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -40,9 +39,7 @@ func apply(name string, out gtensor.Dtype, build func(in []*graph.Node) *graph.N
 
 // applyPositions is Apply for results that count positions: they are of int.
 func applyPositions(name string, build func(in []*graph.Node) *graph.Node, in ...*Node) (*Node, error) {
-	return apply(name, gtensor.Int, func(in []*graph.Node) *graph.Node {
-		return ops.Cast(build(in), nativeInt)
-	}, in)
+	return apply(name, gtensor.Int, build, in)
 }
 
 // specOf is what a node of gorgonia's promises of its value.

@@ -57,13 +57,13 @@ func strides(shape, given []int) []int {
 func lend(data any) *tensor.Storage {
 	switch x := data.(type) {
 	case []int:
-		return lendInts(x)
+		data = retype[int64](x)
 	case []uint:
-		return lendUints(x)
+		data = retype[uint64](x)
 	case int:
-		return lendInts([]int{x})
+		data = int64(x)
 	case uint:
-		return lendUints([]uint{x})
+		data = uint64(x)
 	}
 	for _, borrow := range lenders {
 		if s := borrow(data); s != nil {
@@ -89,21 +89,7 @@ func borrow[T tensor.Element](data any) *tensor.Storage {
 	return nil
 }
 
-func lendInts(x []int) *tensor.Storage {
-	if nativeInt == tensor.Int32 {
-		return tensor.Of(retype[int32](x)...).Storage()
-	}
-	return tensor.Of(retype[int64](x)...).Storage()
-}
-
-func lendUints(x []uint) *tensor.Storage {
-	if nativeUint == tensor.Uint32 {
-		return tensor.Of(retype[uint32](x)...).Storage()
-	}
-	return tensor.Of(retype[uint64](x)...).Storage()
-}
-
-// retype is the same elements under an integer type of the same width.
+// retype is the same elements under another integer type of 64 bits.
 func retype[T, F any](x []F) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
@@ -124,8 +110,7 @@ func ToDense(v graph.Readable) (*gtensor.Dense, error) {
 	return ToDenseOf(v, dt)
 }
 
-// ToDenseOf is ToDense under another of gorgonia's names for the same elements: int for int64, uint for uint64
-// (on a machine of 32 bits, for int32 and uint32).
+// ToDenseOf is ToDense under another of gorgonia's names for the same elements: int for int64, uint for uint64.
 //
 // Errors: those of ToDense, tensor.ErrDType for an element type that is not v's.
 func ToDenseOf(v graph.Readable, dt gtensor.Dtype) (*gtensor.Dense, error) {
@@ -159,14 +144,10 @@ func ToDenseOf(v graph.Readable, dt gtensor.Dtype) (*gtensor.Dense, error) {
 
 // elements is the elements of what is row-major, as a slice of Go's type for dt.
 func elements(r tensor.Read, dt gtensor.Dtype) any {
-	switch {
-	case dt == gtensor.Int && nativeInt == tensor.Int32:
-		return retype[int](span[int32](r))
-	case dt == gtensor.Int:
+	switch dt {
+	case gtensor.Int:
 		return retype[int](span[int64](r))
-	case dt == gtensor.Uint && nativeUint == tensor.Uint32:
-		return retype[uint](span[uint32](r))
-	case dt == gtensor.Uint:
+	case gtensor.Uint:
 		return retype[uint](span[uint64](r))
 	}
 	switch r.DType() {

@@ -16,7 +16,7 @@
 //   - The shapes and element types of the operands are those that their nodes had when the op was applied.
 //     A mistake is an error there, with the caller's line. A tensor of rank 0 is a scalar of gorgonia's.
 //   - Element types are gorgonia's but for string and pointers. Go's int, which this module does not have, goes
-//     through as an integer of its width; a result that reports positions is of int, as gorgonia's indices are.
+//     through as int64; a result that reports positions is of int, as gorgonia's indices are.
 //   - An index that is out of bounds is an error of RunAll that says which, at which position, and at which
 //     line its op was applied; Cause finds it for errors.As.
 //   - Gradients flow to operands of floats, symbolically (gorgonia.Grad on a TapeMachine) and on a LispMachine. They

@@ -1,20 +1,10 @@
 package adjoint
 
 import (
-	"strconv"
-
 	gtensor "gorgonia.org/tensor"
 
 	"github.com/adjoint-go/adjoint/tensor"
 )
-
-// nativeInt and nativeUint are the element types of the width of Go's int.
-var nativeInt, nativeUint = func() (tensor.DType, tensor.DType) {
-	if strconv.IntSize == 32 {
-		return tensor.Int32, tensor.Uint32
-	}
-	return tensor.Int64, tensor.Uint64
-}()
 
 // theirs is gorgonia's element type for one of ours.
 var theirs = map[tensor.DType]gtensor.Dtype{
@@ -27,9 +17,9 @@ var theirs = map[tensor.DType]gtensor.Dtype{
 	tensor.Complex64: gtensor.Complex64, tensor.Complex128: gtensor.Complex128,
 }
 
-// ours is the inverse of theirs, with Go's int and uint.
+// ours is the inverse of theirs, with Go's int and uint, which have 64 bits on every machine that this module builds for.
 var ours = func() map[gtensor.Dtype]tensor.DType {
-	m := map[gtensor.Dtype]tensor.DType{gtensor.Int: nativeInt, gtensor.Uint: nativeUint}
+	m := map[gtensor.Dtype]tensor.DType{gtensor.Int: tensor.Int64, gtensor.Uint: tensor.Uint64}
 	for a, b := range theirs {
 		m[b] = a
 	}
