@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"backend/cpu":         {"ops", "graph", "tensor", "internal/philox", "internal/fmath"},
 	"backend/backendtest": {"autograd", "ops", "graph", "index", "tensor"},
 	"interop/safetensors": {"tensor"},
+	"interop/gorgonia":    {"autograd", "nn", "ops", "graph", "index", "tensor", "backend/cpu"},
 	"nn":                  {"autograd", "ops", "graph", "index", "tensor", "internal/philox", "internal/fmath", "interop/safetensors"},
 }
 
@@ -58,6 +59,23 @@ func TestImportArrows(t *testing.T) {
 	}
 	if seen != len(mayImport) {
 		t.Errorf("%d packages of the table exist, the table has %d", seen, len(mayImport))
+	}
+}
+
+// TestGorgoniaAtTheEdge holds the rule that nobody who does not ask for gorgonia has it in their program.
+func TestGorgoniaAtTheEdge(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reach []string
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, " gorgonia.org/") {
+			reach = append(reach, strings.TrimPrefix(strings.Fields(line)[0], module))
+		}
+	}
+	if want := []string{"examples/gorgonia", "interop/gorgonia"}; !slices.Equal(reach, want) {
+		t.Errorf("gorgonia is reachable from %v, want %v alone", reach, want)
 	}
 }
 

@@ -8,7 +8,7 @@
 //	autograd        derivatives and vectorisation
 //	nn              layers, losses, optimizers, training
 //	backend/cpu     kernels on the processor
-//	interop/…       other formats
+//	interop/…       other formats, and gorgonia
 //
 // Start with the README and examples/quickstart.
 package adjoint
