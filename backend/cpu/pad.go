@@ -95,7 +95,8 @@ func (p *padding) lengths(src *role) error {
 	limit := big.NewInt(1 << 61)
 	for a, d := range src.Shape {
 		for _, n := range []*big.Int{
-			big.NewInt(int64(d)), big.NewInt(int64(p.low[a])), big.NewInt(int64(p.high[a])), p.spread(a, d),
+			big.NewInt(int64(d)), big.NewInt(int64(p.low[a])), big.NewInt(int64(p.high[a])),
+			big.NewInt(int64(p.interior[a])), p.spread(a, d),
 		} {
 			if n.CmpAbs(limit) > 0 {
 				return tensor.Errorf("", tensor.ErrOverflow, "padding %d, %d and %d of extent %d does not fit an int",
@@ -132,8 +133,8 @@ func compilePad(by padding, out, x, value graph.Operand) (graph.Kernel, error) {
 	start, box := make([]int, rank), slices.Clone(out.Shape) // of what is not filled yet
 	ones, apart := slices.Repeat([]int{1}, rank), false
 	fill := func() error {
-		to, err := out.Layout.Slice(start, ones, box)
-		k.parts = append(k.parts, part{moveTiles(out.DType.Size(), to, tensor.Layout{
+		face, err := out.Layout.Slice(start, ones, box)
+		k.parts = append(k.parts, part{moveTiles(out.DType.Size(), face, tensor.Layout{
 			Shape: slices.Clone(box), Strides: make([]int, rank), Offset: value.Offset}), 1})
 		return err
 	}
@@ -145,8 +146,8 @@ func compilePad(by padding, out, x, value graph.Operand) (graph.Kernel, error) {
 			inside = (e.size-1)*e.step + 1
 		}
 		apart = apart || e.size > 1 && e.step > 1
-		for _, face := range [][2]int{{0, e.to}, {e.to + inside, out.Shape[a] - e.to - inside}} {
-			if start[a], box[a] = face[0], face[1]; face[1] > 0 {
+		for _, side := range [][2]int{{0, e.to}, {e.to + inside, out.Shape[a] - e.to - inside}} {
+			if start[a], box[a] = side[0], side[1]; side[1] > 0 {
 				if err := fill(); err != nil {
 					return nil, err
 				}
