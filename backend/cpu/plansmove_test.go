@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -220,6 +221,19 @@ func TestPadPlan(t *testing.T) {
 			{"destination twice", tensor.ErrNonInjective, func(a *args) { a.dst.Strides = []int{1, 1} }},
 		})
 	})
+	t.Run("hostile padding", func(t *testing.T) {
+		checkHostileArgs(t, func(spoil func(v ...*[]int)) error {
+			a := good()
+			spoil(&a.low, &a.high, &a.interior, &a.src.Shape, &a.dst.Shape)
+			a.src.Strides = make([]int, len(a.src.Shape))
+			for k := range a.low { // half of the time padding that fits
+				if len(a.dst.Shape) == 2 && len(a.low) == 2 && a.low[0]%2 == 0 && len(a.src.Shape) == 2 && len(a.high) == 2 && len(a.interior) == 2 {
+					a.dst.Shape[k] = a.low[k] + a.high[k] + a.src.Shape[k] + max(a.src.Shape[k]-1, 0)*a.interior[k]
+				}
+			}
+			return compile(a)
+		})
+	})
 	var cases []planCase
 	for i, c := range []struct{ shape, low, high, interior []int }{
 		{[]int{3, 4}, []int{1, 2}, []int{2, 0}, nil},
@@ -332,6 +346,14 @@ func TestGatherPlan(t *testing.T) {
 			return planKernel{&p.plan}, err
 		})
 	})
+	t.Run("hostile windows", func(t *testing.T) {
+		checkHostileArgs(t, func(spoil func(v ...*[]int)) error {
+			a := goodWindow()
+			hostileWindow(&a, spoil)
+			_, err := CompileGather(a.dt, a.w, a.m, a.src, a.u, a.index)
+			return err
+		})
+	})
 	checkPlans(t, windowPlans(func(dt tensor.DType, w ops.Window, m ops.Mode, shape, u []int, index tensor.Spec) planCase {
 		return planCase{in: []tensor.Spec{spec(dt, shape...), index}, out: []tensor.Spec{spec(dt, u...)},
 			compile: func(out, in []tensor.Layout) (*plan, error) {
@@ -350,6 +372,45 @@ func TestGatherPlan(t *testing.T) {
 	if !errors.As(err, &bad) || !slices.Equal(bad.Position, []int{1, 1}) || bad.Extent != 5 || !bytes.Equal(packed(dst), packed(blank(a.dt, a.u))) {
 		t.Errorf("an index out of bounds: %v", err)
 	}
+}
+
+// hostileInts are numbers that break windows and padding, or nearly do.
+var hostileInts = []int{math.MinInt, -farStride, -1, 0, 1, 2, 3, 5, manyElements, farStride, math.MaxInt}
+
+// checkHostileArgs spoils the numbers of arguments: an error of a kind, and no panic.
+func checkHostileArgs(t *testing.T, compile func(spoil func(v ...*[]int)) error) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(9, 9))
+	refused := 0
+	for range 5000 {
+		err := compile(func(v ...*[]int) {
+			for range 1 + rng.IntN(3) {
+				some := v[rng.IntN(len(v))]
+				*some = slices.Clone(*some)
+				if n := len(*some); n == 0 || rng.IntN(6) == 0 {
+					*some = append(*some, hostileInts[rng.IntN(len(hostileInts))])
+				} else {
+					(*some)[rng.IntN(n)] = hostileInts[rng.IntN(len(hostileInts))]
+				}
+			}
+		})
+		var typed *tensor.Error
+		if err != nil && !errors.As(err, &typed) {
+			t.Fatalf("not an error of a kind: %v", err)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	if refused < 1000 || refused == 5000 {
+		t.Errorf("%d of 5000 were refused: the numbers are not hostile, or nothing passes", refused)
+	}
+}
+
+func hostileWindow(a *windowArgs, spoil func(v ...*[]int)) {
+	w := &a.w
+	spoil(&w.IndexAxes, &w.SliceSizes, &w.Collapsed, &w.XBatch, &w.IndexBatch, &w.OffsetAxes, &w.IndexShape,
+		&a.src.Shape, &a.index.Shape, &a.u.Shape)
 }
 
 // windowPlans are cases of gathers or scatters: rows of a table, one element for each, and stretches.
@@ -397,6 +458,13 @@ func TestScatterPlan(t *testing.T) {
 		scattersAtRandom(t, func(op ops.ScatterOp, out, in []graph.Operand) (graph.Kernel, error) {
 			p, err := CompileScatter(in[0].DType, op.Window, op.Mode, op.Combine, in[0].Layout, in[1].Layout, out[0].Layout, in[2:]...)
 			return planKernel{&p.plan}, err
+		})
+	})
+	t.Run("hostile windows", func(t *testing.T) {
+		checkHostileArgs(t, func(spoil func(v ...*[]int)) error {
+			a := goodWindow()
+			hostileWindow(&a, spoil)
+			return compile(a)
 		})
 	})
 	for _, combine := range []ops.Combine{ops.CombineSet, ops.CombineAdd, ops.CombineMul, ops.CombineMax} {
