@@ -78,111 +78,69 @@ type Resolved struct {
 // Resolve checks every constraint of a Window on an operand of shape x and index operands of the given
 // specs.
 //
-// Errors: tensor.ErrDType for an index operand that is not of an integer dtype, tensor.ErrAxis for an axis
-// out of range, repeated or with two roles, tensor.ErrShape for extents that do not fit together; and where
-// clamp is set, tensor.ErrShape for a window that fits nowhere because its axis has extent 0.
+// Errors, in this order: tensor.ErrDType for an index operand that is not of an integer dtype; tensor.ErrAxis for
+// axes that are out of range, repeated, with two roles, too few or too many; tensor.ErrShape for extents that do
+// not fit together, and where clamp is set for a window that fits nowhere because its axis has extent 0;
+// tensor.ErrOverflow for more index positions than an int counts.
 func (w Window) Resolve(x []int, idx []tensor.Spec, clamp bool) (Resolved, error) {
-	var r Resolved
-	if err := w.checkOperands(idx); err != nil {
-		return r, err
-	}
-	if err := w.checkLengths(x); err != nil {
-		return r, err
-	}
-	role, err := w.roles(x)
-	if err != nil {
-		return r, err
-	}
-	for a, d := range x {
-		if err := w.checkAxis(a, d, role[a], clamp); err != nil {
-			return r, err
+	for k, s := range idx {
+		if !s.DType.IsInteger() {
+			return Resolved{}, tensor.Errorf("", tensor.ErrDType, "index operand %d has dtype %s, want an integer",
+				k, s.DType)
 		}
+	}
+	role, err := w.roles(len(x))
+	if err != nil {
+		return Resolved{}, err
+	}
+	r, err := w.interleave(role)
+	if err != nil {
+		return Resolved{}, err
+	}
+	if err := w.checkIndices(idx); err != nil {
+		return r, err
+	}
+	if err := w.checkExtents(x, role, clamp); err != nil {
+		return r, err
+	}
+	r.Shape = make([]int, len(r.IndexOut)+len(r.WindowOut))
+	for i, o := range r.IndexOut {
+		r.Shape[o] = w.IndexShape[i]
+	}
+	for k, o := range r.WindowOut {
+		r.Shape[o] = w.SliceSizes[r.WindowX[k]]
+	}
+	_, err = tensor.CheckedSize(w.IndexShape)
+	return r, err
+}
+
+// interleave lays the axes of I and W out in U.
+func (w Window) interleave(role []uint8) (Resolved, error) {
+	r := Resolved{WindowOut: w.OffsetAxes}
+	for a := range role {
 		if role[a]&(isCollapsed|isBatch) == 0 {
 			r.WindowX = append(r.WindowX, a)
 		}
 	}
-	for j, a := range w.XBatch {
-		if b := w.IndexBatch[j]; w.IndexShape[b] != x[a] {
-			return r, tensor.Errorf("", tensor.ErrShape,
-				"batch axis %d of operand shape %v has extent %d, its partner, axis %d of index shape %v, has %d",
-				a, x, x[a], b, w.IndexShape, w.IndexShape[b])
-		}
-	}
-	return r, w.interleave(&r)
-}
-
-// interleave lays the axes of I and W out in U.
-func (w Window) interleave(r *Resolved) error {
 	n := len(w.IndexShape) + len(r.WindowX)
 	if len(w.OffsetAxes) != len(r.WindowX) {
-		return tensor.Errorf("", tensor.ErrAxis, "%d offset axes %v for %d window axes",
+		return r, tensor.Errorf("", tensor.ErrAxis, "%d offset axes %v for %d window axes",
 			len(w.OffsetAxes), w.OffsetAxes, len(r.WindowX))
 	}
-	r.Shape, r.WindowOut = make([]int, n), w.OffsetAxes
 	isWindow := make([]bool, n)
 	for k, o := range w.OffsetAxes {
 		if o < 0 || o >= n || k > 0 && o <= w.OffsetAxes[k-1] {
-			return tensor.Errorf("", tensor.ErrAxis, "offset axes %v of rank %d, want them sorted and unique",
+			return r, tensor.Errorf("", tensor.ErrAxis, "offset axes %v of rank %d, want them sorted and unique",
 				w.OffsetAxes, n)
 		}
 		isWindow[o] = true
-		r.Shape[o] = w.SliceSizes[r.WindowX[k]]
 	}
 	for o := range n {
 		if !isWindow[o] {
-			r.Shape[o] = w.IndexShape[len(r.IndexOut)]
 			r.IndexOut = append(r.IndexOut, o)
 		}
 	}
-	return nil
-}
-
-func (w Window) checkOperands(idx []tensor.Spec) error {
-	if _, err := tensor.CheckedSize(w.IndexShape); err != nil {
-		return err
-	}
-	if len(idx) != len(w.IndexAxes) {
-		return tensor.Errorf("", tensor.ErrShape, "%d index operands for %d indexed axes %v",
-			len(idx), len(w.IndexAxes), w.IndexAxes)
-	}
-	for k, s := range idx {
-		if !s.DType.IsInteger() {
-			return tensor.Errorf("", tensor.ErrDType, "index operand %d has dtype %s, want an integer",
-				k, s.DType)
-		}
-		got, err := tensor.BroadcastShapes(s.Shape, w.IndexShape)
-		if err != nil || !slices.Equal(got, w.IndexShape) {
-			return tensor.Errorf("", tensor.ErrShape,
-				"index operand %d has shape %v, which does not broadcast to %v",
-				k, s.Shape, w.IndexShape)
-		}
-	}
-	return nil
-}
-
-func (w Window) checkLengths(x []int) error {
-	if len(w.SliceSizes) != len(x) {
-		return tensor.Errorf("", tensor.ErrShape, "%d slice sizes %v for operand shape %v",
-			len(w.SliceSizes), w.SliceSizes, x)
-	}
-	if len(w.XBatch) != len(w.IndexBatch) {
-		return tensor.Errorf("", tensor.ErrAxis,
-			"batch axes %v of the operand are paired with %v of the indices",
-			w.XBatch, w.IndexBatch)
-	}
-	for j, b := range w.IndexBatch {
-		if b < 0 || b >= len(w.IndexShape) {
-			return tensor.Errorf("", tensor.ErrAxis,
-				"batch axis %d of the indices is outside of index shape %v",
-				b, w.IndexShape)
-		}
-		if slices.Contains(w.IndexBatch[:j], b) {
-			return tensor.Errorf("", tensor.ErrAxis,
-				"axis %d is repeated in the batch axes %v of the indices",
-				b, w.IndexBatch)
-		}
-	}
-	return nil
+	return r, nil
 }
 
 const (
@@ -191,42 +149,93 @@ const (
 	isBatch
 )
 
-func (w Window) roles(x []int) ([]uint8, error) {
-	role := make([]uint8, len(x))
+// roles is what each axis of an operand of some rank is.
+func (w Window) roles(rank int) ([]uint8, error) {
+	if len(w.XBatch) != len(w.IndexBatch) {
+		return nil, tensor.Errorf("", tensor.ErrAxis,
+			"batch axes %v of the operand are paired with %v of the indices", w.XBatch, w.IndexBatch)
+	}
+	for j, b := range w.IndexBatch {
+		if b < 0 || b >= len(w.IndexShape) {
+			return nil, tensor.Errorf("", tensor.ErrAxis, "batch axis %d of the indices is outside of index shape %v",
+				b, w.IndexShape)
+		}
+		if slices.Contains(w.IndexBatch[:j], b) {
+			return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is repeated in the batch axes %v of the indices",
+				b, w.IndexBatch)
+		}
+	}
+	role := make([]uint8, rank)
 	for _, group := range []struct {
 		name string
 		axes []int
 		bit  uint8
 	}{{"indexed", w.IndexAxes, isIndexed}, {"collapsed", w.Collapsed, isCollapsed}, {"batch", w.XBatch, isBatch}} {
 		for _, a := range group.axes {
-			if a < 0 || a >= len(x) {
-				return nil, tensor.Errorf("", tensor.ErrAxis, "%s axis %d is outside of rank %d",
-					group.name, a, len(x))
+			if a < 0 || a >= rank {
+				return nil, tensor.Errorf("", tensor.ErrAxis, "%s axis %d is outside of rank %d", group.name, a, rank)
 			}
 			if role[a]&group.bit != 0 {
 				return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is repeated in the %s axes %v",
 					a, group.name, group.axes)
 			}
-			role[a] |= group.bit
+			if role[a] |= group.bit; group.bit == isBatch && role[a] != isBatch {
+				return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is a batch axis and indexed or collapsed too", a)
+			}
 		}
 	}
 	return role, nil
 }
 
-func (w Window) checkAxis(a, extent int, role uint8, clamp bool) error {
-	size := w.SliceSizes[a]
-	dropped := role&(isCollapsed|isBatch) != 0
-	switch {
-	case role&isBatch != 0 && role != isBatch:
-		return tensor.Errorf("", tensor.ErrAxis, "axis %d is a batch axis and indexed or collapsed too", a)
-	case dropped && size != 1:
-		return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d, which is dropped, want 1",
-			size, a)
-	case size < 0 || size > extent && (!dropped || role == isCollapsed): // a start can be out of bounds, 0 cannot
-		return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d with extent %d", size, a, extent)
-	case clamp && role&isIndexed != 0 && size > extent:
-		return tensor.Errorf("", tensor.ErrShape,
-			"a window of %d clamps to no place on axis %d with extent %d", size, a, extent)
+// checkIndices holds the shapes of the index operands against the index shape.
+func (w Window) checkIndices(idx []tensor.Spec) error {
+	for a, d := range w.IndexShape {
+		if d < 0 {
+			return tensor.Errorf("", tensor.ErrShape, "extent %d of axis %d in index shape %v is negative", d, a, w.IndexShape)
+		}
+	}
+	if len(idx) != len(w.IndexAxes) {
+		return tensor.Errorf("", tensor.ErrShape, "%d index operands for %d indexed axes %v",
+			len(idx), len(w.IndexAxes), w.IndexAxes)
+	}
+	for k, s := range idx {
+		lead := len(w.IndexShape) - len(s.Shape)
+		fits := lead >= 0
+		for a, d := range s.Shape {
+			fits = fits && (d == 1 || d == w.IndexShape[lead+a])
+		}
+		if !fits {
+			return tensor.Errorf("", tensor.ErrShape, "index operand %d has shape %v, which does not broadcast to %v",
+				k, s.Shape, w.IndexShape)
+		}
+	}
+	return nil
+}
+
+// checkExtents holds the slice sizes and the batch axes against the operand's shape.
+func (w Window) checkExtents(x []int, role []uint8, clamp bool) error {
+	if len(w.SliceSizes) != len(x) {
+		return tensor.Errorf("", tensor.ErrShape, "%d slice sizes %v for operand shape %v",
+			len(w.SliceSizes), w.SliceSizes, x)
+	}
+	for a, extent := range x {
+		size, dropped := w.SliceSizes[a], role[a]&(isCollapsed|isBatch) != 0
+		switch {
+		case dropped && size != 1:
+			return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d, which is dropped, want 1", size, a)
+		case size < 0 || size > extent && (!dropped || role[a] == isCollapsed): // a start can be out of bounds, 0 cannot
+			return tensor.Errorf("", tensor.ErrShape, "slice size %d on axis %d with extent %d", size, a, extent)
+		case clamp && role[a]&isIndexed != 0 && size > extent:
+			return tensor.Errorf("", tensor.ErrShape,
+				"a window of %d clamps to no place on axis %d with extent %d", size, a, extent)
+		}
+	}
+	for j, a := range w.XBatch {
+		if b := w.IndexBatch[j]; w.IndexShape[b] != x[a] {
+			return tensor.Errorf("", tensor.ErrShape,
+				"batch axis %d of operand shape %v has extent %d, its partner, axis %d of index shape %v, has %d",
+				a, x, x[a], b, w.IndexShape, w.IndexShape[b])
+		}
 	}
 	return nil
 }

@@ -51,7 +51,11 @@ func TestWindowResolve(t *testing.T) {
 		{name: "a batch partner named twice", w: func(w *ops.Window) {
 			w.IndexAxes, w.Collapsed, w.XBatch, w.IndexBatch, w.SliceSizes = nil, nil, []int{0, 1}, []int{0, 0}, []int{1, 1}
 		}, idx: []tensor.Spec{}, kind: tensor.ErrAxis, say: "repeated"},
-		{name: "batch extents that differ", w: func(w *ops.Window) { w.XBatch, w.IndexBatch, w.SliceSizes = []int{1}, []int{0}, []int{1, 1} }, kind: tensor.ErrShape, say: "extent 5"},
+		{name: "batch extents that differ", w: func(w *ops.Window) {
+			w.XBatch, w.IndexBatch, w.SliceSizes, w.OffsetAxes = []int{1}, []int{0}, []int{1, 1}, nil
+		}, kind: tensor.ErrShape, say: "extent 5"},
+		{name: "an axis before a shape", w: func(w *ops.Window) { w.SliceSizes, w.OffsetAxes = []int{1}, nil }, kind: tensor.ErrAxis, say: "0 offset axes"},
+		{name: "a dtype before an axis", w: func(w *ops.Window) { w.Collapsed = []int{-1} }, idx: []tensor.Spec{{DType: tensor.Bool, Shape: []int{3}}}, kind: tensor.ErrDType, say: "want an integer"},
 		{name: "an offset axis too few", w: func(w *ops.Window) { w.OffsetAxes = nil }, kind: tensor.ErrAxis, say: "0 offset axes"},
 		{name: "an offset axis outside", w: func(w *ops.Window) { w.OffsetAxes = []int{2} }, kind: tensor.ErrAxis, say: "sorted and unique"},
 		{name: "offset axes unsorted", x: []int{4, 5, 6}, w: func(w *ops.Window) { w.SliceSizes, w.OffsetAxes = []int{1, 5, 6}, []int{2, 1} }, kind: tensor.ErrAxis, say: "sorted"},

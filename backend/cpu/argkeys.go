@@ -11,7 +11,7 @@ import (
 // An arg-reduction compares keys: the element itself, or its magnitude in a type that holds it. A key that is
 // not itself is a NaN and beats every other.
 
-// newArgKernel chooses the key of a dtype that validArgReduce let through.
+// newArgKernel chooses the key of a dtype that argReducible lets through.
 func newArgKernel(p *ArgReducePlan, axis int) argKernel {
 	abs := p.fn == ops.ArgMaxAbsFn || p.fn == ops.ArgMinAbsFn
 	switch p.dt {

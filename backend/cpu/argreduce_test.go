@@ -38,7 +38,21 @@ var (
 	negZero = math.Copysign(0, -1) // −0
 )
 
-func TestArgReduce(t *testing.T) {
+// TestArgReducePlan is everything that an arg-reduction promises.
+func TestArgReducePlan(t *testing.T) {
+	t.Run("compile errors", argCompileErrors)
+	t.Run("execute errors", argExecuteErrors)
+	t.Run("exact", argExact)
+	t.Run("logical position", argLogicalPosition)
+	t.Run("sweep", argSweep)
+	t.Run("long lines", argLongLines)
+	t.Run("keeps its layouts", argKeepsLayouts)
+	t.Run("kernel of the graph", argKernelOfGraph)
+	t.Run("allocates nothing", argAllocatesNothing)
+	t.Run("contract", func(t *testing.T) { checkPlans(t, argPlans) })
+}
+
+func argExact(t *testing.T) {
 	const top = 1e300
 	hostile := []complex128{top, complex(top, top), complex(-top, -top), 0}
 	for _, c := range []struct {
@@ -80,7 +94,7 @@ func TestArgReduce(t *testing.T) {
 	}
 }
 
-func TestArgReduce_logical_position(t *testing.T) {
+func argLogicalPosition(t *testing.T) {
 	m := tensor.Must(tensor.FromSlice([]int64{1, 7, 2, 4, 3, 6}, 2, 3)).View()
 	tr := tensor.Must(m.Transpose(1, 0))
 	flat := tensor.Must(tensor.Must(tr.Copy()).View().Reshape(6))
@@ -93,8 +107,8 @@ func TestArgReduce_logical_position(t *testing.T) {
 	}
 }
 
-// TestArgReduce_sweep compares every dtype, function, layout and thread count with a naive loop.
-func TestArgReduce_sweep(t *testing.T) {
+// argSweep compares every dtype, function, layout and thread count with a naive loop.
+func argSweep(t *testing.T) {
 	t.Run("int8", sweepArg[int8])
 	t.Run("int16", sweepArg[int16])
 	t.Run("int32", sweepArg[int32])
@@ -113,6 +127,7 @@ func TestArgReduce_sweep(t *testing.T) {
 
 func sweepArg[T tensor.Element](t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, uint64(tensor.DTypeFor[T]())))
+	combinations := 0
 	shapes := [][]int{{1}, {9}, {700}, {3, 5}, {5, 11}, {2, 3, 4}, {300, 9}, {2, 40, 17}, {4, 0, 3}, {1, 1, 6}, {2, 2, 2, 3}}
 	for _, shape := range shapes {
 		values := randomValues[T](rng, tensor.Size(shape), true)
@@ -130,12 +145,14 @@ func sweepArg[T tensor.Element](t *testing.T) {
 					for threads := 1; threads <= 3; threads++ {
 						index := []tensor.DType{tensor.Int32, tensor.Int64}[(i+threads)%2]
 						out := layoutKinds[(i+2*threads)%len(layoutKinds)]
+						combinations++
 						checkArg(t, execs[threads-1], src, fn, axis, index, out, want)
 					}
 				}
 			}
 		}
 	}
+	t.Logf("%d combinations of layouts, functions, index types and threads", combinations)
 }
 
 var execs = []*Exec{Serial(), Threads(2), Threads(3)}
@@ -263,8 +280,8 @@ func refModulus(v complex128) float64 {
 	return math.Sqrt(real(v)*real(v) + imag(v)*imag(v)) // exact but for the root on the sweep's values
 }
 
-// TestArgReduce_long_lines cuts lines into pieces: threads that find equal extremes agree on the first.
-func TestArgReduce_long_lines(t *testing.T) {
+// argLongLines cuts lines into pieces: threads that find equal extremes agree on the first.
+func argLongLines(t *testing.T) {
 	const n = 200_001
 	for _, c := range []struct {
 		name   string
@@ -311,8 +328,8 @@ func TestArgReduce_long_lines(t *testing.T) {
 
 func lay(shape, strides []int) tensor.Layout { return tensor.Layout{Shape: shape, Strides: strides} }
 
-// TestCompileArgReduce_errors has for each rule a row that breaks it and every later one that it can.
-func TestCompileArgReduce_errors(t *testing.T) {
+// argCompileErrors has for each rule a row that breaks it and every later one that it can.
+func argCompileErrors(t *testing.T) {
 	big := 1 << 62
 	for _, c := range []struct {
 		name      string
@@ -362,7 +379,7 @@ func TestCompileArgReduce_errors(t *testing.T) {
 	}
 }
 
-func TestArgReducePlan_execute_errors(t *testing.T) {
+func argExecuteErrors(t *testing.T) {
 	src := tensor.Must(tensor.FromSlice([]int64{4, 5, 6, 7, 8, 9}, 2, 3))
 	p := tensor.Must(CompileArgReduce(tensor.Int64, tensor.Int64, ops.ArgMaxFn, src.Layout(), tensor.RowMajor([]int{2}), 1))
 	if p.DType() != tensor.Int64 || p.IndexDType() != tensor.Int64 || p.Fn() != ops.ArgMaxFn {
@@ -404,7 +421,7 @@ func TestArgReducePlan_execute_errors(t *testing.T) {
 	}
 }
 
-func TestArgReduce_plan_keeps_its_layouts(t *testing.T) {
+func argKeepsLayouts(t *testing.T) {
 	strides, shape := []int{1}, []int{3}
 	p := tensor.Must(CompileArgReduce(tensor.Float64, tensor.Int64, ops.ArgMaxFn, lay(shape, strides), lay(nil, nil), 0))
 	strides[0], shape[0] = 5, 1000
@@ -414,7 +431,7 @@ func TestArgReduce_plan_keeps_its_layouts(t *testing.T) {
 	}
 }
 
-func TestArgReduce_kernel(t *testing.T) {
+func argKernelOfGraph(t *testing.T) {
 	src := tensor.Must(tensor.FromSlice([]float32{1, 3, 2, 9, 8, 7}, 2, 3))
 	op := ops.ArgReduceOp{Fn: ops.ArgMaxFn, Axis: 1, Index: tensor.Int32}
 	out := graph.Operand{DType: tensor.Int32, Layout: tensor.RowMajor([]int{2})}
@@ -452,7 +469,7 @@ func steadyAllocations(run func()) float64 {
 	return n
 }
 
-func TestArgReduce_allocates_nothing(t *testing.T) {
+func argAllocatesNothing(t *testing.T) {
 	for _, shape := range [][]int{{200_000}, {600, 90}, {90, 600}} {
 		for axis := range shape {
 			src := tensor.Must(tensor.New(tensor.Float16, shape...))

@@ -63,7 +63,7 @@ func vectorFile(t *testing.T, name string) *os.File {
 	return f
 }
 
-func TestArgReduce_vectors(t *testing.T) {
+func TestArgReducePlan_vectors(t *testing.T) {
 	lines := bufio.NewScanner(vectorFile(t, "ref.jsonl"))
 	lines.Buffer(nil, 1<<26)
 	n := 0

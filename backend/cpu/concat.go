@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -41,4 +42,73 @@ func compileConcat(op ops.ConcatOp, out graph.Operand, in []graph.Operand) (grap
 			start[op.Axis], op.Axis, out.Shape[op.Axis])
 	}
 	return k, nil
+}
+
+// ConcatPlan joins sources along an axis, compiled for a dtype and layouts:
+//
+//	dst[…, sₖ + i, …] = srcₖ[…, i, …]
+//
+// where sₖ is the sum of the extents along the axis of the sources before k. All bits are kept.
+type ConcatPlan struct {
+	plan
+	axis int
+}
+
+// CompileConcat plans the joining of elements dt laid out as each of src, along axis, into dst.
+//
+// Errors, in the order of plans: ErrDType; ErrStride; ErrAxis for an axis outside of dst's rank; ErrShape where
+// there is no source, where a shape differs from dst's beside the axis, and where the extents along it are not
+// dst's together; ErrOverflow; ErrNonInjective.
+func CompileConcat(dt tensor.DType, src []tensor.Layout, dst tensor.Layout, axis int) (*ConcatPlan, error) {
+	to, from := roleOf("destination", dt, dst), make([]role, len(src))
+	for k, l := range src {
+		from[k] = roleOf(fmt.Sprintf("source %d", k), dt, l)
+	}
+	p := &ConcatPlan{axis: axis}
+	err := p.compile(draft{
+		name: "cpu.Concat", in: from, out: []role{to},
+		dtypes: func() error { return validDType(dt) },
+		axes:   func() error { return insideAxis(axis, &to) },
+		shapes: func() error { return joins(from, &to, axis) },
+		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
+			return compileConcat(ops.ConcatOp{Axis: axis}, out[0], in)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// joins is the error where sources do not make up the destination.
+func joins(from []role, to *role, axis int) error {
+	if len(from) == 0 {
+		return tensor.Errorf("", tensor.ErrShape, "there is nothing to join")
+	}
+	left, want := to.Shape[axis], slices.Clone(to.Shape)
+	for k := range from {
+		if want[axis] = 0; len(from[k].Shape) == len(want) {
+			want[axis] = from[k].Shape[axis]
+		}
+		err := from[k].fits(want, "destination shape %v, joined along axis %d", to.Shape, axis)
+		if err != nil {
+			return err
+		}
+		if left -= want[axis]; left < 0 {
+			break
+		}
+	}
+	if left != 0 {
+		return tensor.Errorf("", tensor.ErrShape, "the sources do not have the %d elements of destination shape %v along axis %d together",
+			to.Shape[axis], to.Shape, axis)
+	}
+	return nil
+}
+
+// Axis is the axis along which sources are joined.
+func (p *ConcatPlan) Axis() int { return p.axis }
+
+// Execute joins src, in their order, in dst. Errors: those of every plan.
+func (p *ConcatPlan) Execute(x *Exec, dst tensor.Write, src ...tensor.Read) error {
+	return p.execute(x, []tensor.Write{dst}, src)
 }

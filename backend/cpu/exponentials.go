@@ -11,24 +11,36 @@ import (
 // whose greatest is +∞, −∞ everywhere else. So a line of −∞ has the exponentials 0, and k elements +∞ have
 // the exponential 1 beside zeros. A NaN in the line makes m and every difference NaN.
 type exponentials[A any] struct {
-	line    func(x []A, m A) // x ← exp(x − m)
-	columns func(x, m []A)   // x ← exp(x − m), column by column
-	one     func(x, m A) A   // exp(x − m)
-	log     func(x A) A
-	logs    func(x []A) // x ← log x
+	terms[A]                // exp(x − m), and m + log Σ
+	one      func(x, m A) A // exp(x − m)
+	log      func(x A) A
+	logs     func(x []A) // x ← log x
+}
+
+// terms is what is summed in a fold of two passes, of which the first finds the extreme m of a line.
+type terms[A any] struct {
+	line    func(x []A, m A) // x ← the term of x
+	columns func(x, m []A)   // x ← the term of x, column by column
+	total   func(sum, m A) A // the result of a line
 }
 
 var (
 	exponentials32 = &exponentials[float32]{
-		func(x []float32, m float32) { shiftLine(x, m); expRow32(x) },
-		func(x, m []float32) { shiftColumns(x, m); expRow32(x) },
+		terms[float32]{
+			func(x []float32, m float32) { shiftLine(x, m); expRow32(x) },
+			func(x, m []float32) { shiftColumns(x, m); expRow32(x) },
+			func(sum, m float32) float32 { return m + fmath.Log32(sum) },
+		},
 		func(x, m float32) float32 { return fmath.Exp32(shifted(x, m)) },
 		fmath.Log32,
 		logRow32,
 	}
 	exponentials64 = &exponentials[float64]{
-		func(x []float64, m float64) { shiftLine(x, m); expRow64(x) },
-		func(x, m []float64) { shiftColumns(x, m); expRow64(x) },
+		terms[float64]{
+			func(x []float64, m float64) { shiftLine(x, m); expRow64(x) },
+			func(x, m []float64) { shiftColumns(x, m); expRow64(x) },
+			func(sum, m float64) float64 { return m + fmath.Log(sum) },
+		},
 		func(x, m float64) float64 { return fmath.Exp(shifted(x, m)) },
 		fmath.Log,
 		logRow64,

@@ -6,12 +6,12 @@ import "github.com/adjoint-go/adjoint/tensor"
 // Both loops follow the tree, so a line has the same bits either way.
 type folder[E tensor.Element, A any] struct {
 	load   func(dst []A, src []E, at, step int)
-	direct bool // E is A
-	line   nest // of the folded axes, from offset 0; its rows are walked in order
-	length int  // elements of a line
-	column int  // distance of neighbouring lines of a strip
-	width  int  // lines of a strip
-	exps   *exponentials[A]
+	direct bool      // E is A
+	line   nest      // of the folded axes, from offset 0; its rows are walked in order
+	length int       // elements of a line
+	column int       // distance of neighbouring lines of a strip
+	width  int       // lines of a strip
+	terms  *terms[A] // of a fold of two passes
 }
 
 // lineReader is the memory that a folder works with.
@@ -42,7 +42,7 @@ func (p *folder[E, A]) prepare(w *lineReader[E, A], s *tensor.Storage) {
 func (w *lineReader[E, A]) release() { w.src, w.direct = nil, nil }
 
 // foldLine folds elements from to to − 1 of the line that begins at base. Where top is given, every element
-// x stands for exp(x − top).
+// x stands for its term.
 //
 // It is bound by memory for contiguous lines (20 GB/s from the second-level cache), by the exponential, or by
 // the gathering load of a block.
@@ -77,7 +77,7 @@ func (p *folder[E, A]) foldLine(w *lineReader[E, A], f *fold[A], base, from, to 
 				filled = 0
 			}
 			if top != nil {
-				p.exps.line(x, top[0])
+				p.terms.line(x, top[0])
 			}
 			if f.anyOrder {
 				value = f.join(value, f.block(x))
@@ -164,7 +164,7 @@ func (p *folder[E, A]) row(w *lineReader[E, A], k, n, at int, top []A) []A {
 	x := w.rows[k*p.width:][:n]
 	p.load(x, w.src, at, p.column)
 	if top != nil {
-		p.exps.columns(x, top)
+		p.terms.columns(x, top)
 	}
 	return x
 }

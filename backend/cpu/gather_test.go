@@ -5,32 +5,37 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // TestGatherRandom holds the kernel against the reference: any Window, mode, index dtype, layout and number
 // of threads gives the same bits.
-func TestGatherRandom(t *testing.T) {
-	t.Run("float32", func(t *testing.T) { gatherRandom(t, tensor.Float32, floats[float32]()) })
-	t.Run("float64", func(t *testing.T) { gatherRandom(t, tensor.Float64, floats[float64]()) })
-	t.Run("float16", func(t *testing.T) { gatherRandom(t, tensor.Float16, halfFloats(tensor.ToF16)) })
-	t.Run("int8", func(t *testing.T) { gatherRandom(t, tensor.Int8, integers[int8]()) })
-	t.Run("bool", func(t *testing.T) { gatherRandom(t, tensor.Bool, bools()) })
-	t.Run("complex128", func(t *testing.T) { gatherRandom(t, tensor.Complex128, complexes()) })
+func TestGatherRandom(t *testing.T) { gathersAtRandom(t, compileGather) }
+
+type gatherCompile func(op ops.GatherOp, out, in []graph.Operand) (graph.Kernel, error)
+
+func gathersAtRandom(t *testing.T, compile gatherCompile) {
+	t.Run("float32", func(t *testing.T) { gatherRandom(t, compile, tensor.Float32, floats[float32]()) })
+	t.Run("float64", func(t *testing.T) { gatherRandom(t, compile, tensor.Float64, floats[float64]()) })
+	t.Run("float16", func(t *testing.T) { gatherRandom(t, compile, tensor.Float16, halfFloats(tensor.ToF16)) })
+	t.Run("int8", func(t *testing.T) { gatherRandom(t, compile, tensor.Int8, integers[int8]()) })
+	t.Run("bool", func(t *testing.T) { gatherRandom(t, compile, tensor.Bool, bools()) })
+	t.Run("complex128", func(t *testing.T) { gatherRandom(t, compile, tensor.Complex128, complexes()) })
 }
 
-func gatherRandom[T tensor.Element, A any](t *testing.T, dt tensor.DType, e *windowElement[T, A]) {
+func gatherRandom[T tensor.Element, A any](t *testing.T, compile gatherCompile, dt tensor.DType, e *windowElement[T, A]) {
 	r := rand.New(rand.NewPCG(1, uint64(dt)))
 	tune := lowTuning(t)
 	for n := range 1500 {
 		tune(r)
-		gatherCase(t, r, dt, e, randomCase(r), n)
+		gatherCase(t, compile, r, dt, e, randomCase(r), n)
 	}
 }
 
 // gatherCase runs one case on every executor.
-func gatherCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.DType, e *windowElement[T, A], c *windowCase, n int) {
+func gatherCase[T tensor.Element, A any](t testing.TB, compile gatherCompile, r *rand.Rand, dt tensor.DType, e *windowElement[T, A], c *windowCase, n int) {
 	res := c.resolved(t)
 	xs := windowValues(e, r, c.x)
 	views := []tensor.View{placeValues(e, r, dt, c.x, xs, layoutKind(r.IntN(3)))}
@@ -53,7 +58,7 @@ func gatherCase[T tensor.Element, A any](t testing.TB, r *rand.Rand, dt tensor.D
 	before := slices.Clone(tensor.Elements[T](out.Storage()))
 	in, reads := windowOperands(views...)
 	outs, _ := windowOperands(out)
-	k, err := compileGather(ops.GatherOp{Window: c.w, Mode: c.m}, outs, in)
+	k, err := compile(ops.GatherOp{Window: c.w, Mode: c.m}, outs, in)
 	if err != nil {
 		t.Fatalf("case %d %+v: %v", n, c, err)
 	}

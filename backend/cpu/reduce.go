@@ -145,7 +145,7 @@ func newIntReduce[I integer](op ops.ReduceOp, out graph.Operand, in []graph.Oper
 
 func newFloatReduce[E tensor.Element, A float](op ops.ReduceOp, out graph.Operand, in []graph.Operand,
 	rows rowsOf[E, A], exps *exponentials[A]) graph.Kernel {
-	r := reduction[A]{fold: sumOf[A](false), exps: exps, quiet: quietNaN[A]}
+	r := reduction[A]{fold: sumOf[A](false), quiet: quietNaN[A]}
 	switch op.Fn {
 	case ops.ReduceProd:
 		r.fold = prodOf[A](false)
@@ -155,6 +155,7 @@ func newFloatReduce[E tensor.Element, A float](op ops.ReduceOp, out graph.Operan
 		r.fold = minOf(A(math.Inf(1)), minFloatBlock[A])
 	case ops.ReduceLogSumExp:
 		r.top = maxOf(A(math.Inf(-1)), maxFloatBlock[A])
+		r.terms, r.one = &exps.terms, exps.one
 	}
 	return newReducer(op, out, in, rows, r)
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// reduction is what is done to a line, in the type A. For LogSumExp top, the maximum, comes first and fold
-// sums exponentials.
+// reduction is what is done to a line, in the type A. For LogSumExp and norms top, an extreme, comes first and
+// fold sums terms.
 type reduction[A any] struct {
 	fold, top *fold[A]
-	exps      *exponentials[A]
+	terms     *terms[A]
+	one       func(x, m A) A   // the term of the init element
 	quiet     func(values []A) // gives NaNs one form; nil where there are none
 }
 
@@ -21,7 +22,8 @@ type reducer[E tensor.Element, A summable] struct {
 	reduction[A]
 	operands fixed
 	folder   folder[E, A]
-	rows     rowsOf[E, A]
+	load     func(dst []A, src []E, at, step int)
+	store    func(dst *tensor.Storage, at, step int, values []A)
 	kept     nest // of the results: operand 0 the source, 1 the destination
 	initAt   int  // where the init element lies; −1 where there is none
 
@@ -50,22 +52,25 @@ type reduceRun[E tensor.Element, A summable] struct {
 }
 
 func newReducer[E tensor.Element, A summable](op ops.ReduceOp, out graph.Operand, in []graph.Operand,
-	rows rowsOf[E, A], how reduction[A]) graph.Kernel {
+	rows rowsOf[E, A], how reduction[A]) *reducer[E, A] {
 	kept, folded := splitAxes(in[0].Layout, op.Axes)
-	p := &reducer[E, A]{reduction: how, rows: rows, kept: newNestByStride(kept, out.Layout), initAt: -1}
+	p := &reducer[E, A]{reduction: how, load: rows.load, kept: newNestByStride(kept, out.Layout), initAt: -1}
+	p.store = func(dst *tensor.Storage, at, step int, values []A) {
+		rows.store(tensor.Elements[E](dst), at, step, values)
+	}
 	p.operands = fixed{out: []graph.Operand{out}, in: slices.Clone(in)}
 	if op.Init {
 		p.initAt = in[1].Offset
 	}
-	p.folder = newFolder(rows, folded, &p.kept, how.fold.anyOrder, how.exps)
+	p.folder = newFolder(rows, folded, &p.kept, how.fold.anyOrder, how.terms)
 	return p
 }
 
 // newFolder plans how lines laid out as line, which begin where kept says, are folded.
 func newFolder[E tensor.Element, A summable](rows rowsOf[E, A], line tensor.Layout, kept *nest, anyOrder bool,
-	exps *exponentials[A]) folder[E, A] {
+	terms *terms[A]) folder[E, A] {
 	p := folder[E, A]{load: rows.load, direct: rows.same, line: newNest(line), length: line.Size(),
-		column: kept.step[0], width: 1, exps: exps}
+		column: kept.step[0], width: 1, terms: terms}
 	if anyOrder {
 		p.line = newNestByStride(line)
 	}
@@ -86,7 +91,7 @@ func (p *reducer[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 	r := p.states.get()
 	r.p, r.src, r.dst = p, in[0].Storage(), out[0].Storage()
 	if p.initAt >= 0 {
-		p.rows.load(r.init[:], tensor.Elements[E](in[1].Storage()), p.initAt, 1)
+		p.load(r.init[:], tensor.Elements[E](in[1].Storage()), p.initAt, 1)
 	}
 	r.all(x.(*Exec), units)
 	r.src, r.dst = nil, nil
@@ -99,7 +104,7 @@ func (r *reduceRun[E, A]) all(x *Exec, units int) {
 	p := r.p
 	work := p.folder.length * min(p.folder.width, p.kept.row)
 	if p.top != nil {
-		work *= 4 // an exponential costs more than an addition
+		work *= 4 // a term costs more than an addition
 	}
 	r.size, r.pieces = treePieces(p.folder.length, piecesPerLine(units, work, x.NumThreads()))
 	items, grain := units*r.pieces, grainOf(work/r.pieces)
@@ -218,12 +223,12 @@ func (r *reduceRun[E, A]) finish(values, top []A, at int) {
 	for c, m := range top {
 		s := values[c]
 		if p.initAt >= 0 {
-			s = p.folder.exps.one(r.init[0], m) + s
+			s = p.one(r.init[0], m) + s
 		}
-		values[c] = m + p.folder.exps.log(s)
+		values[c] = p.terms.total(s, m)
 	}
 	if p.quiet != nil {
 		p.quiet(values)
 	}
-	p.rows.store(tensor.Elements[E](r.dst), at, p.kept.step[1], values)
+	p.store(r.dst, at, p.kept.step[1], values)
 }

@@ -225,37 +225,44 @@ func refFloats[A float](exp, log func(A) A) map[ops.ReduceFn]refFold[A] {
 func identityOf[A any](v A) A { return v }
 
 // TestReduce_sweep compares every dtype, function, layout and number of threads with the definition, in bits.
-func TestReduce_sweep(t *testing.T) {
-	t.Run("int8", func(t *testing.T) { sweepReduce(t, identityOf[int8], identityOf, refFolds[int8](-128, 127)) })
+func TestReduce_sweep(t *testing.T) { sweepReductions(t, reduceInto) }
+
+// reduceWith compiles and runs a reduction into out.
+type reduceWith func(x *Exec, op ops.ReduceOp, out tensor.View, in ...tensor.View) error
+
+func sweepReductions(t *testing.T, run reduceWith) {
+	t.Run("int8", func(t *testing.T) { sweepReduce(t, run, identityOf[int8], identityOf, refFolds[int8](-128, 127)) })
 	t.Run("int16", func(t *testing.T) {
-		sweepReduce(t, identityOf[int16], identityOf, refFolds[int16](math.MinInt16, math.MaxInt16))
+		sweepReduce(t, run, identityOf[int16], identityOf, refFolds[int16](math.MinInt16, math.MaxInt16))
 	})
 	t.Run("int32", func(t *testing.T) {
-		sweepReduce(t, identityOf[int32], identityOf, refFolds[int32](math.MinInt32, math.MaxInt32))
+		sweepReduce(t, run, identityOf[int32], identityOf, refFolds[int32](math.MinInt32, math.MaxInt32))
 	})
 	t.Run("int64", func(t *testing.T) {
-		sweepReduce(t, identityOf[int64], identityOf, refFolds[int64](math.MinInt64, math.MaxInt64))
+		sweepReduce(t, run, identityOf[int64], identityOf, refFolds[int64](math.MinInt64, math.MaxInt64))
 	})
-	t.Run("uint8", func(t *testing.T) { sweepReduce(t, identityOf[uint8], identityOf, refFolds[uint8](0, 255)) })
+	t.Run("uint8", func(t *testing.T) { sweepReduce(t, run, identityOf[uint8], identityOf, refFolds[uint8](0, 255)) })
 	t.Run("uint16", func(t *testing.T) {
-		sweepReduce(t, identityOf[uint16], identityOf, refFolds[uint16](0, math.MaxUint16))
+		sweepReduce(t, run, identityOf[uint16], identityOf, refFolds[uint16](0, math.MaxUint16))
 	})
 	t.Run("uint32", func(t *testing.T) {
-		sweepReduce(t, identityOf[uint32], identityOf, refFolds[uint32](0, math.MaxUint32))
+		sweepReduce(t, run, identityOf[uint32], identityOf, refFolds[uint32](0, math.MaxUint32))
 	})
 	t.Run("uint64", func(t *testing.T) {
-		sweepReduce(t, identityOf[uint64], identityOf, refFolds[uint64](0, math.MaxUint64))
+		sweepReduce(t, run, identityOf[uint64], identityOf, refFolds[uint64](0, math.MaxUint64))
 	})
 	t.Run("float16", func(t *testing.T) {
-		sweepReduce(t, tensor.F16.Float32, tensor.ToF16, refFloats(fmath.Exp32, fmath.Log32))
+		sweepReduce(t, run, tensor.F16.Float32, tensor.ToF16, refFloats(fmath.Exp32, fmath.Log32))
 	})
 	t.Run("bfloat16", func(t *testing.T) {
-		sweepReduce(t, tensor.BF16.Float32, tensor.ToBF16, refFloats(fmath.Exp32, fmath.Log32))
+		sweepReduce(t, run, tensor.BF16.Float32, tensor.ToBF16, refFloats(fmath.Exp32, fmath.Log32))
 	})
 	t.Run("float32", func(t *testing.T) {
-		sweepReduce(t, identityOf[float32], identityOf, refFloats(fmath.Exp32, fmath.Log32))
+		sweepReduce(t, run, identityOf[float32], identityOf, refFloats(fmath.Exp32, fmath.Log32))
 	})
-	t.Run("float64", func(t *testing.T) { sweepReduce(t, identityOf[float64], identityOf, refFloats(fmath.Exp, fmath.Log)) })
+	t.Run("float64", func(t *testing.T) {
+		sweepReduce(t, run, identityOf[float64], identityOf, refFloats(fmath.Exp, fmath.Log))
+	})
 	sum := func(x []complex64) complex64 { return refTree(x, 0, func(a, b complex64) complex64 { return a + b }) }
 	sum128 := func(x []complex128) complex128 {
 		return refTree(x, 0, func(a, b complex128) complex128 { return a + b })
@@ -264,18 +271,18 @@ func TestReduce_sweep(t *testing.T) {
 		return refTree(x, 1, func(a, b complex128) complex128 { return a * b })
 	}
 	t.Run("complex64 sum", func(t *testing.T) {
-		sweepReduce(t, identityOf[complex64], identityOf, map[ops.ReduceFn]refFold[complex64]{ops.ReduceSum: sum})
+		sweepReduce(t, run, identityOf[complex64], identityOf, map[ops.ReduceFn]refFold[complex64]{ops.ReduceSum: sum})
 	})
 	t.Run("complex64 product", func(t *testing.T) {
-		sweepReduce(t, func(v complex64) complex128 { return complex128(v) }, func(v complex128) complex64 { return complex64(v) },
+		sweepReduce(t, run, func(v complex64) complex128 { return complex128(v) }, func(v complex128) complex64 { return complex64(v) },
 			map[ops.ReduceFn]refFold[complex128]{ops.ReduceProd: prod})
 	})
 	t.Run("complex128", func(t *testing.T) {
-		sweepReduce(t, identityOf[complex128], identityOf, map[ops.ReduceFn]refFold[complex128]{ops.ReduceSum: sum128, ops.ReduceProd: prod})
+		sweepReduce(t, run, identityOf[complex128], identityOf, map[ops.ReduceFn]refFold[complex128]{ops.ReduceSum: sum128, ops.ReduceProd: prod})
 	})
 }
 
-func sweepReduce[T tensor.Element, A any](t *testing.T, widen func(T) A, narrow func(A) T, folds map[ops.ReduceFn]refFold[A]) {
+func sweepReduce[T tensor.Element, A any](t *testing.T, run reduceWith, widen func(T) A, narrow func(A) T, folds map[ops.ReduceFn]refFold[A]) {
 	rng := rand.New(rand.NewPCG(11, uint64(tensor.DTypeFor[T]())))
 	for _, c := range []struct {
 		shape []int
@@ -298,7 +305,7 @@ func sweepReduce[T tensor.Element, A any](t *testing.T, widen func(T) A, narrow 
 				for i, kind := range layoutKinds {
 					in := viewAs(t, kind, c.shape, values, element[T](99, 99))
 					for threads := range execs {
-						checkHoled(t, execs[threads], ops.ReduceOp{Fn: fn, Axes: c.axes}, in, layoutKinds[(i+threads)%len(layoutKinds)], want)
+						checkHoled(t, run, execs[threads], ops.ReduceOp{Fn: fn, Axes: c.axes}, in, layoutKinds[(i+threads)%len(layoutKinds)], want)
 					}
 				}
 			}
@@ -307,14 +314,14 @@ func sweepReduce[T tensor.Element, A any](t *testing.T, widen func(T) A, narrow 
 }
 
 // checkHoled reduces into memory of a kind whose elements and holes hold a mark before.
-func checkHoled[T tensor.Element](t *testing.T, x *Exec, op ops.ReduceOp, in tensor.View, kind string, want []T) {
+func checkHoled[T tensor.Element](t *testing.T, run reduceWith, x *Exec, op ops.ReduceOp, in tensor.View, kind string, want []T) {
 	t.Helper()
 	kept, _ := splitAxes(in.Layout(), op.Axes)
 	l, n := layoutOf(kind, kept.Shape)
 	mark := element[T](55, 55)
 	data := slices.Repeat([]T{mark}, n)
 	out := tensor.Must(tensor.ViewOf(data, l))
-	if err := reduceInto(x, op, out, in); err != nil {
+	if err := run(x, op, out, in); err != nil {
 		t.Fatal(err)
 	}
 	got := tensor.Must(tensor.Values[T](out))

@@ -20,6 +20,7 @@ import (
 type softmax[E tensor.Element, A float] struct {
 	operands fixed
 	folder   folder[E, A]
+	exps     *exponentials[A]
 	top, sum *fold[A]
 	rows     rowsOf[E, A]
 	kept     nest // of the lines: operand 0 the source, 1 the destination
@@ -74,10 +75,11 @@ func newSoftmax[E tensor.Element, A float](op ops.SoftmaxOp, out, in graph.Opera
 	keptOut, _ := splitAxes(out.Layout, []int{op.Axis})
 	p := &softmax[E, A]{
 		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{in}, inPlace: []bool{true}},
+		exps:     exps,
 		top:      maxOf(A(math.Inf(-1)), maxBlock[A]), sum: sumOf[A](false),
 		rows: rows, kept: newNestByStride(keptIn, keptOut), outStep: out.Strides[op.Axis], log: op.Log,
 	}
-	p.folder = newFolder(rows, line, &p.kept, false, exps)
+	p.folder = newFolder(rows, line, &p.kept, false, &exps.terms)
 	return p
 }
 
@@ -175,7 +177,7 @@ func (p *softmax[E, A]) divisor(sum A) A {
 		sum = 1
 	}
 	if p.log {
-		return p.folder.exps.log(sum)
+		return p.exps.log(sum)
 	}
 	return sum
 }
@@ -183,9 +185,9 @@ func (p *softmax[E, A]) divisor(sum A) A {
 // exp makes exponentials of a block of one line or of a row of a strip.
 func (p *softmax[E, A]) exp(x, top []A) {
 	if p.folder.width == 1 {
-		p.folder.exps.line(x, top[0])
+		p.exps.line(x, top[0])
 	} else {
-		p.folder.exps.columns(x, top)
+		p.exps.columns(x, top)
 	}
 }
 

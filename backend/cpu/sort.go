@@ -53,6 +53,14 @@ type lineRanker interface {
 // Errors: those of op.Infer; tensor.ErrDType and tensor.ErrShape where results are not what op gives,
 // tensor.ErrOverflow for a line of 2³² elements or more.
 func compileSort(op ops.SortOp, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
+	p, err := newSorter(op, out, in, used)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func newSorter(op ops.SortOp, out, in []graph.Operand, used []bool) (*sorter, error) {
 	specs := make([]tensor.Spec, len(in))
 	for k, o := range in {
 		specs[k] = o.Spec()
@@ -116,9 +124,15 @@ func (p *sorter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 	if err := p.operands.check(out, in); err != nil {
 		return err
 	}
+	p.run(ex.(*Exec), out, in)
+	return nil
+}
+
+// run sorts operands that have been checked. A result that is not used may be anything.
+func (p *sorter) run(x *Exec, out []tensor.Write, in []tensor.Read) {
 	lines := p.lines.rows * p.lines.row
 	if lines == 0 || p.size == 0 {
-		return nil
+		return
 	}
 	r := p.states.get()
 	for k, v := range in {
@@ -127,7 +141,7 @@ func (p *sorter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 	for k, v := range out {
 		r.dst[k] = v.Storage()
 	}
-	if x := ex.(*Exec); r.line != nil && lines < x.threads {
+	if r.line != nil && lines < x.threads {
 		r.together(x, lines)
 	} else {
 		x.run(lines, grainOf(16*p.length), r)
@@ -135,7 +149,6 @@ func (p *sorter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 	clear(r.src)
 	clear(r.dst)
 	p.states.put(r)
-	return nil
 }
 
 func (r *sortRun) chunk(lo, hi int) {

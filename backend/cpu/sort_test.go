@@ -19,14 +19,7 @@ var orders = []ops.Order{ops.Ascending, ops.Descending, ops.TotalAscending, ops.
 // sortInto runs a sort of views into new results of the layouts that kind names.
 func sortInto(t *testing.T, x *Exec, op ops.SortOp, kind string, in ...tensor.View) []tensor.View {
 	t.Helper()
-	var out []tensor.View
-	shape := slices.Clone(in[0].Shape())
-	shape[op.Axis] = op.Size
-	l, n := layoutOf(kind, shape)
-	for _, v := range in {
-		out = append(out, tensor.Must(tensor.NewView(tensor.NewStorage(n*v.DType().Size()), v.DType(), l)))
-	}
-	out = append(out, tensor.Must(tensor.NewView(tensor.NewStorage(n*8), tensor.Int64, l)))
+	out := sortResults(op, kind, in...)
 	var outs, ins []graph.Operand
 	var writes []tensor.Write
 	var reads []tensor.Read
@@ -45,6 +38,17 @@ func sortInto(t *testing.T, x *Exec, op ops.SortOp, kind string, in ...tensor.Vi
 		t.Fatal(err)
 	}
 	return out
+}
+
+// sortResults is new results of a sort in layouts that kind names.
+func sortResults(op ops.SortOp, kind string, in ...tensor.View) (out []tensor.View) {
+	shape := slices.Clone(in[0].Shape())
+	shape[op.Axis] = op.Size
+	l, n := layoutOf(kind, shape)
+	for _, v := range in {
+		out = append(out, tensor.Must(tensor.NewView(tensor.NewStorage(n*v.DType().Size()), v.DType(), l)))
+	}
+	return append(out, tensor.Must(tensor.NewView(tensor.NewStorage(n*8), tensor.Int64, l)))
 }
 
 // sortKey is what orders an element: integers by themselves, a uint64 shifted to an int64, floats with NaN.
@@ -110,20 +114,25 @@ func naiveSort[T tensor.Element](values []T, shape []int, axis, size int, order 
 }
 
 // TestSort_sweep compares every dtype, order, size, layout and number of threads with a stable sort.
-func TestSort_sweep(t *testing.T) {
-	t.Run("bool", sweepSort[bool])
-	t.Run("int8", sweepSort[int8])
-	t.Run("int16", sweepSort[int16])
-	t.Run("int32", sweepSort[int32])
-	t.Run("int64", sweepSort[int64])
-	t.Run("uint8", sweepSort[uint8])
-	t.Run("uint16", sweepSort[uint16])
-	t.Run("uint32", sweepSort[uint32])
-	t.Run("uint64", sweepSort[uint64])
-	t.Run("float16", sweepSort[tensor.F16])
-	t.Run("bfloat16", sweepSort[tensor.BF16])
-	t.Run("float32", sweepSort[float32])
-	t.Run("float64", sweepSort[float64])
+func TestSort_sweep(t *testing.T) { sweepSorts(t, sortInto) }
+
+// sortWith runs a sort of views into new results of the layouts that kind names.
+type sortWith func(t *testing.T, x *Exec, op ops.SortOp, kind string, in ...tensor.View) []tensor.View
+
+func sweepSorts(t *testing.T, run sortWith) {
+	t.Run("bool", func(t *testing.T) { sweepSort[bool](t, run) })
+	t.Run("int8", func(t *testing.T) { sweepSort[int8](t, run) })
+	t.Run("int16", func(t *testing.T) { sweepSort[int16](t, run) })
+	t.Run("int32", func(t *testing.T) { sweepSort[int32](t, run) })
+	t.Run("int64", func(t *testing.T) { sweepSort[int64](t, run) })
+	t.Run("uint8", func(t *testing.T) { sweepSort[uint8](t, run) })
+	t.Run("uint16", func(t *testing.T) { sweepSort[uint16](t, run) })
+	t.Run("uint32", func(t *testing.T) { sweepSort[uint32](t, run) })
+	t.Run("uint64", func(t *testing.T) { sweepSort[uint64](t, run) })
+	t.Run("float16", func(t *testing.T) { sweepSort[tensor.F16](t, run) })
+	t.Run("bfloat16", func(t *testing.T) { sweepSort[tensor.BF16](t, run) })
+	t.Run("float32", func(t *testing.T) { sweepSort[float32](t, run) })
+	t.Run("float64", func(t *testing.T) { sweepSort[float64](t, run) })
 }
 
 // sortable are values with ties and special ones, or all bits of a dtype at random but for NaNs with
@@ -147,7 +156,7 @@ func sortable[T tensor.Element](rng *rand.Rand, n int, wild bool) []T {
 	return out
 }
 
-func sweepSort[T tensor.Element](t *testing.T) {
+func sweepSort[T tensor.Element](t *testing.T, run sortWith) {
 	rng := rand.New(rand.NewPCG(3, uint64(tensor.DTypeFor[T]())))
 	for round, shape := range [][]int{{1}, {9}, {700}, {3, 5}, {300, 9}, {2, 40, 17}, {4, 0, 3}, {7, 130}, {2, 2, 2, 3}, {5000}} {
 		values := sortable[T](rng, tensor.Size(shape), round%2 == 0)
@@ -158,7 +167,7 @@ func sweepSort[T tensor.Element](t *testing.T) {
 				for i, kind := range layoutKinds {
 					in := viewAs(t, kind, shape, values, element[T](99, 0))
 					x := execs[(i+k)%len(execs)]
-					out := sortInto(t, x, ops.SortOp{Axis: axis, Keys: 1, Size: size, Order: order}, layoutKinds[(i+2*k)%len(layoutKinds)], in)
+					out := run(t, x, ops.SortOp{Axis: axis, Keys: 1, Size: size, Order: order}, layoutKinds[(i+2*k)%len(layoutKinds)], in)
 					where := fmt.Sprintf("%v axis %d, %d elements, %s, %s, %d threads", shape, axis, size, order, kind, x.NumThreads())
 					checkSorted(t, where, values, shape, axis, want, out)
 				}

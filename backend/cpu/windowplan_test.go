@@ -294,8 +294,8 @@ func FuzzGatherWindow(f *testing.F) {
 			}
 		}
 		e := floats[float32]()
-		gatherCase(t, r, tensor.Float32, e, w, 0)
-		scatterCase(t, r, tensor.Float32, e, w, 0, ops.Combine(seed%5))
+		gatherCase(t, compileGather, r, tensor.Float32, e, w, 0)
+		scatterCase(t, compileScatter, r, tensor.Float32, e, w, 0, ops.Combine(seed%5))
 		scanCase(t, r, tensor.Float32, e, w, 0, seed%2 == 0, seed%3 == 0, true)
 	})
 }
