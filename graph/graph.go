@@ -143,10 +143,18 @@ func (g *Graph) newCall(op Op, in []*Node, out []tensor.Spec) *Call {
 		nodes[i] = Node{call: c, index: i, spec: s, graph: g}
 		c.Out[i] = &nodes[i]
 	}
-	if g.backend == nil && (g.tracing == 0 || isLeaf(op)) {
+	if g.backend == nil && (g.tracing == 0 || outlasts(op)) {
 		g.all = append(g.all, c)
 	}
 	return c
+}
+
+// outlasts reports whether a call that a traced function adds is one of the graph itself.
+func outlasts(op Op) bool {
+	if in, ok := op.(InputLeaf); ok {
+		return in.Label != ""
+	}
+	return isLeaf(op)
 }
 
 func checkSpecs(specs []tensor.Spec, n int) error {
