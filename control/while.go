@@ -99,6 +99,7 @@ func WhileN(max int, cond func(state []*Node) *Node, body func(state []*Node) []
 // while builds the call.
 func (l *loop) while(g *graph.Graph) []*Node {
 	init := l.init
+	l.asIs = slices.Equal(l.next, l.carry) // then it has nothing to do, for ever or not at all
 	unchanged := l.prepare(g)
 	c, err := graph.Close("cond", l.args(), []*Node{l.pred})
 	if err != nil {
