@@ -25,9 +25,10 @@ var mayImport = map[string][]string{
 	"internal/philox":     nil,
 	"ops":                 {"graph", "index", "tensor"},
 	"autograd":            {"ops", "graph", "index", "tensor"},
+	"control":             {"autograd", "ops", "graph", "tensor"},
 	"internal/fmath":      nil,
 	"backend/cpu":         {"ops", "graph", "tensor", "internal/philox", "internal/fmath"},
-	"backend/backendtest": {"autograd", "ops", "graph", "index", "tensor"},
+	"backend/backendtest": {"control", "autograd", "ops", "graph", "index", "tensor"},
 	"interop/safetensors": {"tensor"},
 	"nn":                  {"autograd", "ops", "graph", "index", "tensor", "internal/philox", "internal/fmath", "interop/safetensors"},
 }
