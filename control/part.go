@@ -27,13 +27,18 @@ func whole(o graph.Operand) part {
 		base = tensor.RowMajor(o.Shape)
 	}
 	size := o.DType.Size()
+	if lo == hi { // it lies nowhere
+		return part{dtype: o.DType, layout: base}
+	}
 	return part{dtype: o.DType, layout: base, size: (hi - lo) * size, first: (o.Offset + lo) * size}
 }
 
 // sliced is an operand of which each step sees a slice along axis 0.
 func sliced(o graph.Operand) part {
 	p := whole(graph.Operand{DType: o.DType, Layout: tensor.Layout{Shape: o.Shape[1:], Strides: o.Strides[1:], Offset: o.Offset}})
-	p.stride = o.Strides[0] * o.DType.Size()
+	if p.size > 0 {
+		p.stride = o.Strides[0] * o.DType.Size()
+	}
 	return p
 }
 
@@ -139,23 +144,45 @@ type plan struct {
 	used    []bool
 }
 
-// check compares a run's operands with the plan's.
+// check compares a run's operands with the plan's, before the first write: numbers, dtypes, layouts, and that no
+// result shares memory with an operand or with another result.
 func (p *plan) check(out []tensor.Write, in []tensor.Read) error {
 	if len(out) != len(p.out) || len(in) != len(p.in) {
 		return tensor.Errorf("", tensor.ErrPlanMismatch, "%d results and %d operands for a plan of %d and %d",
 			len(out), len(in), len(p.out), len(p.in))
 	}
 	for i, r := range in {
-		if r.DType() != p.in[i].DType || !r.Layout().Equal(p.in[i].Layout) {
-			return tensor.Errorf("", tensor.ErrPlanMismatch, "operand %d is %s with %s, the plan is for %s with %s",
-				i, r.DType(), r.Layout(), p.in[i].DType, p.in[i].Layout)
+		if err := mismatch("operand", i, r.View(), p.in[i]); err != nil {
+			return err
 		}
 	}
 	for i, w := range out {
-		if p.used[i] && (w.DType() != p.out[i].DType || !w.Layout().Equal(p.out[i].Layout)) {
-			return tensor.Errorf("", tensor.ErrPlanMismatch, "result %d is %s with %s, the plan is for %s with %s",
-				i, w.DType(), w.Layout(), p.out[i].DType, p.out[i].Layout)
+		if !p.used[i] {
+			continue
 		}
+		if err := mismatch("result", i, w.View(), p.out[i]); err != nil {
+			return err
+		}
+		for k, r := range in {
+			if tensor.Overlaps(w.View(), r.View()) {
+				return tensor.Errorf("", tensor.ErrOverlap, "operand %d, %s, overlaps result %d, %s", k, r.LayoutSummary(), i, w.Layout())
+			}
+		}
+		for k, v := range out[:i] {
+			if p.used[k] && tensor.Overlaps(w.View(), v.View()) {
+				return tensor.Errorf("", tensor.ErrOverlap, "results %d and %d share memory", k, i)
+			}
+		}
+	}
+	return nil
+}
+
+func mismatch(what string, i int, got tensor.View, want graph.Operand) error {
+	switch {
+	case got.DType() != want.DType:
+		return tensor.Errorf("", tensor.ErrDType, "%s %d has dtype %s, the plan is for %s", what, i, got.DType(), want.DType)
+	case !got.Layout().Equal(want.Layout):
+		return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan is for %s", what, i, got.Layout(), want.Layout)
 	}
 	return nil
 }

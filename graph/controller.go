@@ -7,7 +7,8 @@ import (
 )
 
 // Controller is an Op that runs functions: its kernel is made of theirs, whatever the backend. The graph asks it
-// where it asks the backend for other ops. It is not folded, since it may run for long.
+// where it asks the backend for other ops. It is not folded, since it may run for long. Its kernel alone may have
+// written to its results when it fails: a function can fail in a later step.
 type Controller interface {
 	Op
 	// Control makes the kernel on b, with CompileFunc; the rest is as for Backend.Compile.
@@ -24,8 +25,8 @@ type ContextKernel interface {
 // sizer is a kernel with memory of its own: what one run uses, in bytes.
 type sizer interface{ Bytes() int }
 
-// compileOp makes the kernel of any op but a Viewer and an Aliaser.
-func compileOp(b Backend, op Op, out, in []Operand, used []bool) (Kernel, error) {
+// CompileOp makes the kernel of any op but a Viewer and an Aliaser: a Controller's own, else the backend's.
+func CompileOp(b Backend, op Op, out, in []Operand, used []bool) (Kernel, error) {
 	if c, ok := op.(Controller); ok {
 		return c.Control(b, out, in, used)
 	}

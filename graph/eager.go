@@ -167,7 +167,7 @@ func cachedKernel(b Backend, op Op, out, in []tensor.View) (Kernel, error) {
 	for i := range used {
 		used[i] = true
 	}
-	k, err := compileOp(b, op, operands(out), operands(in), used)
+	k, err := CompileOp(b, op, operands(out), operands(in), used)
 	if err != nil {
 		return nil, err
 	}

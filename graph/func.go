@@ -2,6 +2,7 @@ package graph
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -59,7 +60,7 @@ func newFunc(name string, in, out []*Node) (*Func, error) {
 		}
 	}
 	sum := sha256.Sum256(f.appendKey(nil))
-	f.key = string(sum[:])
+	f.key = hex.EncodeToString(sum[:])
 	return f, nil
 }
 
