@@ -173,7 +173,7 @@ func (o WhileOp) Batch(c *graph.Call, in []*Node, batched []bool, size int) []*N
 		}
 		l.pred = ops.Any(goes)
 		again := mapped(o.Cond, g, slices.Concat(l.next, l.fixed), isBatch)[0]
-		l.carry, l.next = append(slices.Clone(l.carry), goes), append(l.next, ops.And(goes, again))
+		l.carry, l.next = append(slices.Clone(l.carry), goes), append(l.next, again)
 	})
 	if bad := firstInvalid(l.outs()); bad != nil {
 		return all(bad, n)
