@@ -23,7 +23,7 @@ import (
 var unsupported = map[string]string{
 	"autograd.CustomVJPOp JVP": "the user gave a reverse rule only",
 	"graph.AssignOp Batch":     "a batch of values cannot be assigned to one variable",
-	"control.WhileOp VJP":     "the number of trips is not known; control.WhileN, which has a bound, has one",
+	"control.WhileOp VJP":      "the number of trips is not known; control.WhileN, which has a bound, has one",
 }
 
 // TestCheckAllOps holds the rules of every row of the table to Check: forward mode against differences,

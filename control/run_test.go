@@ -150,6 +150,31 @@ func TestErrorsInside(t *testing.T) {
 	}
 }
 
+// TestFailingLoopIsWhole: a step whose loop fails writes no variable.
+func TestFailingLoopIsWhole(t *testing.T) {
+	s := graph.NewStore(backend, 0)
+	v := s.New("v", graph.Value(tensor.Scalar(1.0)), tensor.Float64)
+	w := s.New("w", graph.Value(tensor.Of(1.0, 2)), tensor.Float64, 2)
+	g := graph.New()
+	at := g.Input("at", tensor.Int64, 2)
+	_, ys := control.Scan(func(_, x []*Node) (next, y []*Node) {
+		return nil, []*Node{ops.Index(w.Read(g), index.Of(x[0]))}
+	}, nil, []*Node{at})
+	p := compile(t, v.Assign(ops.Add(v.Read(g), 1)), w.Assign(ys[0]))
+	if _, err := p.Run(ctx, graph.Feed{"at": tensor.Of[int64](1, 5)}); !errors.As(err, new(*ops.IndexError)) {
+		t.Fatalf("the error is %v", err)
+	}
+	if got := tensor.Must(tensor.Values[float64](tensor.Must(v.Value()))); got[0] != 1 {
+		t.Errorf("the step failed and wrote %v", got)
+	}
+	if _, err := p.Run(ctx, graph.Feed{"at": tensor.Of[int64](1, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := tensor.Must(tensor.Values[float64](tensor.Must(w.Value()))); got[0] != 2 || got[1] != 1 {
+		t.Errorf("the step wrote %v", got)
+	}
+}
+
 // panics is an op whose kernel does, on any backend.
 type panics struct{}
 
