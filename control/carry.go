@@ -11,6 +11,7 @@ import (
 type carry struct {
 	live   bool // any result depends on it
 	direct bool // the result's memory takes part
+	slot   int  // the result whose slice of each step is the carry, which then lies there; 0 for none
 	body   part // what the body reads and writes
 	init   part // the operand
 	result part
@@ -39,13 +40,25 @@ func newCarry(b graph.Backend, init, result graph.Operand, live, used bool) (c c
 
 // bytes is the memory of a carry's own.
 func (c *carry) bytes() int {
+	n := 0
+	for k := range 2 {
+		if c.owns(k) {
+			n += c.body.size
+		}
+	}
+	return n
+}
+
+// owns reports whether a place is memory of the carry's own: not the result's, and where slices hold the carry only
+// what the first step reads, if that must be staged.
+func (c *carry) owns(k int) bool {
 	switch {
 	case !c.live:
-		return 0
-	case c.direct:
-		return c.body.size
+		return false
+	case c.slot > 0:
+		return c.stage != nil && k == 0
 	}
-	return 2 * c.body.size
+	return k == 1 || !c.direct
 }
 
 // carried is one run's view of a carry: the two places, and copies on windows.
@@ -58,29 +71,26 @@ type carried struct {
 func (c *carry) state(b graph.Backend) (s carried, err error) {
 	s.carry = c
 	for k := range s.own {
-		if !c.live || k == 0 && c.direct {
+		if !c.owns(k) {
 			continue
 		}
 		if s.own[k], err = b.Allocate(c.body.size); err != nil {
 			return s, err
 		}
 	}
-	s.copy = &frame{}
+	var to, from []part
 	for _, k := range []*copier{c.stage, c.finish, c.skip} {
-		to, from := part{dtype: tensor.Bool}, part{dtype: tensor.Bool, layout: tensor.Layout{}, size: 1}
-		if to.size = 1; k != nil {
-			to, from = k.to, k.from
+		if k == nil {
+			k = &copier{from: none, to: none}
 		}
-		f, err := newFrame([]part{to}, []part{from})
-		if err != nil {
-			return s, err
-		}
-		s.copy.in, s.copy.out = append(s.copy.in, f.in...), append(s.copy.out, f.out...)
-		s.copy.reads, s.copy.writes = append(s.copy.reads, f.reads...), append(s.copy.writes, f.writes...)
-		s.copy.ins, s.copy.outs = append(s.copy.ins, f.ins...), append(s.copy.outs, f.outs...)
+		to, from = append(to, k.to), append(from, k.from)
 	}
-	return s, nil
+	s.copy, err = newFrame(to, from)
+	return s, err
 }
+
+// none stands for a copy that is never done.
+var none = dense(tensor.Spec{DType: tensor.Bool})
 
 // place is where the body reads or writes: storage and first byte. result is nil where it is not used.
 func (s *carried) place(k int, result *tensor.Storage) (*tensor.Storage, int) {

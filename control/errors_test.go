@@ -184,6 +184,13 @@ func TestMemory(t *testing.T) {
 	if s := p.Stats(); s.Inner < 8*8*8+8*8 || s.Inner >= 8*8*8+2*8*8 || p.PeakBytes() != s.Inner+8*8 {
 		t.Errorf("a product of 512 bytes and a second place for the carry are %d bytes, %d with the result", s.Inner, p.PeakBytes())
 	}
+	_, ys := control.Scan(func(c, x []*Node) (next, y []*Node) {
+		h := ops.Mul(c[0], x[0])
+		return []*Node{h}, []*Node{h}
+	}, []*Node{g.Literal(tensor.Float64, 2)}, []*Node{x})
+	if s := compile(t, ys...).Stats(); s.Inner != 0 {
+		t.Errorf("a carry that is a result of each step lies there, and needs no %d bytes", s.Inner)
+	}
 	if _, err := graph.CompileWith(backend, graph.Options{MemoryLimit: 600}, final...); !errors.Is(err, graph.ErrMemory) {
 		t.Errorf("the limit: %v", err)
 	}

@@ -16,7 +16,7 @@ func (o ScanOp) Control(b graph.Backend, out, in []graph.Operand, used []bool) (
 	if err != nil {
 		return nil, err
 	}
-	k := &scanKernel{op: o, plan: p, live: o.live(used)}
+	k := &scanKernel{op: o, plan: p, written: o.live(used)}
 	n := o.Carries + o.Xs
 	var ins, outs []part
 	for i, x := range in {
@@ -33,19 +33,22 @@ func (o ScanOp) Control(b graph.Backend, out, in []graph.Operand, used []bool) (
 		switch {
 		case i < o.Carries:
 			outs = append(outs, dense(in[i].Spec()))
-			c, err := newCarry(b, in[i], y, k.live[i], used[i])
+			c, err := newCarry(b, in[i], y, k.written[i], used[i])
 			if err != nil {
 				return nil, err
 			}
 			k.carries = append(k.carries, c)
-			k.bytes += c.bytes()
 		case used[i]:
 			outs = append(outs, sliced(y))
+			k.share(i, outs[i])
 		default:
 			outs = append(outs, dense(o.Body.Out()[i]))
 		}
 	}
-	if k.body, err = graph.CompileFunc(b, o.Body, operandsOf(outs), operandsOf(ins), k.live); err != nil {
+	for i := range k.carries {
+		k.bytes += k.carries[i].bytes()
+	}
+	if k.body, err = graph.CompileFunc(b, o.Body, operandsOf(outs), operandsOf(ins), k.written); err != nil {
 		return nil, err
 	}
 	k.states.make = func() (*scanState, error) {
@@ -63,6 +66,17 @@ func (o ScanOp) Control(b graph.Backend, out, in []graph.Operand, used []bool) (
 	return k, nil
 }
 
+// share lets the slices of result y hold a carry that the body returns as y too: then it is written once.
+func (k *scanKernel) share(y int, slot part) {
+	for i := range k.carries {
+		if c := &k.carries[i]; c.live && c.slot == 0 && k.op.Body.Same(i, y) && slot.layout.Equal(c.body.layout) {
+			c.slot, c.direct = y, false
+			k.written[y] = false
+			return
+		}
+	}
+}
+
 // live are the results of the body that are computed: those that are used, and the carries that they depend on.
 func (o ScanOp) live(used []bool) []bool {
 	for live := slices.Clone(used); ; {
@@ -78,7 +92,7 @@ func (o ScanOp) live(used []bool) []bool {
 type scanKernel struct {
 	op      ScanOp
 	plan    *plan
-	live    []bool
+	written []bool // results of the body that it computes
 	body    *graph.FuncKernel
 	carries []carry
 	bytes   int
@@ -161,17 +175,18 @@ func (k *scanKernel) move(s *scanState, x graph.Exec, step, t int, out []tensor.
 		if !c.live {
 			continue
 		}
-		from, at := c.place(1-to, out[i].Storage())
-		if step == 0 {
-			var err error
-			if from, at, err = c.begin(x, in[i].Storage(), out[i].Storage(), 1-to); err != nil {
+		if step > 0 { // read what the step before wrote
+			last := s.out[i].Storage()
+			if err := s.in[i].Move(last, 0); err != nil {
 				return err
 			}
-		}
-		if err := s.in[i].Move(from, at); err != nil {
+		} else if err := k.first(s, i, x, 1-to, out, in); err != nil {
 			return err
 		}
 		dest, at := c.place(to, out[i].Storage())
+		if c.slot > 0 {
+			dest, at = out[c.slot].Storage(), s.outs[c.slot].first+t*s.outs[c.slot].stride
+		}
 		if err := s.out[i].Move(dest, at); err != nil {
 			return err
 		}
@@ -182,7 +197,7 @@ func (k *scanKernel) move(s *scanState, x graph.Exec, step, t int, out []tensor.
 		}
 	}
 	for i := k.op.Carries; i < len(out); i++ {
-		if !k.live[i] {
+		if !k.written[i] {
 			continue
 		}
 		if err := s.write(i, t, out[i].Storage()); err != nil {
@@ -192,6 +207,19 @@ func (k *scanKernel) move(s *scanState, x graph.Exec, step, t int, out []tensor.
 	return nil
 }
 
+// first lays the window of a carry for the first step.
+func (k *scanKernel) first(s *scanState, i int, x graph.Exec, stage int, out []tensor.Write, in []tensor.Read) error {
+	c := &s.carries[i]
+	if c.slot > 0 {
+		stage = 0
+	}
+	from, at, err := c.begin(x, in[i].Storage(), out[i].Storage(), stage)
+	if err != nil {
+		return err
+	}
+	return s.in[i].Move(from, at)
+}
+
 // finish copies the carries that could not be written where the results lie.
 func (k *scanKernel) finish(s *scanState, x graph.Exec, out []tensor.Write) error {
 	for i := range s.carries {
@@ -199,7 +227,7 @@ func (k *scanKernel) finish(s *scanState, x graph.Exec, out []tensor.Write) erro
 		if c.finish == nil || c.direct {
 			continue
 		}
-		if err := c.run(finishCopy, x, out[i].Storage(), c.result.first, c.own[0], 0); err != nil {
+		if err := c.run(finishCopy, x, out[i].Storage(), c.result.first, s.out[i].Storage(), 0); err != nil {
 			return err
 		}
 	}

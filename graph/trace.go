@@ -144,6 +144,9 @@ func marked(nodes []*Node, is func(*Node) bool) []bool {
 	return r
 }
 
+// Same reports whether results i and j are one node.
+func (f *Func) Same(i, j int) bool { return f.out[i] == f.out[j] }
+
 // First is the function of the same arguments that has the first n results alone.
 func (f *Func) First(n int) *Func {
 	if n == len(f.out) {
