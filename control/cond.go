@@ -10,8 +10,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// CondOp is Then(x…) where the predicate is true, else Otherwise(x…). Operands the predicate, a bool of rank 0, and
-// x…. Only the function that was chosen is run.
+// CondOp is Then(x…) where the predicate is true, else Otherwise(x…). Operands the predicate, a bool of rank 0,
+// and x…. Only the function that was chosen is run.
 type CondOp struct{ Then, Otherwise *graph.Func }
 
 // Name is control.Cond.
@@ -40,8 +40,8 @@ func (o CondOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 // In a batch whose predicates differ both are run, each if any example chooses it, and every example takes its
 // own; an error that one of them finds in an example that does not choose it is an error all the same.
 //
-// Errors (sticky): tensor.ErrDType, tensor.ErrShape for a pred that is no bool of rank 0 and for results of different
-// specs; those of the functions' builders.
+// Errors (sticky): tensor.ErrDType, tensor.ErrShape for a pred that is no bool of rank 0 and for results of
+// different specs; those of the functions' builders.
 func Cond(pred *Node, then, otherwise func(in []*Node) []*Node, in ...*Node) []*Node {
 	const op = "control.Cond"
 	bad := graph.Invalid(op, append([]*Node{pred}, in...)...)
@@ -110,7 +110,9 @@ func (o CondOp) VJP(c *graph.Call, ct []*Node, need []bool) []*Node {
 	first := g.Trace(func() {
 		x, t := placeholdersOf(g, o.Then.In()), placeholders(g, chosen(c.Out, from))
 		args = slices.Concat(x, t)
-		pull := func(f *graph.Func) []*Node { return autograd.VJP(chosen(f.Apply(g, x...), from), t, chosen(x, want)) }
+		pull := func(f *graph.Func) []*Node {
+			return autograd.VJP(chosen(f.Apply(g, x...), from), t, chosen(x, want))
+		}
 		yes, no = pull(o.Then), pull(o.Otherwise)
 	})
 	if bad := firstInvalid(slices.Concat(yes, no)); bad != nil {
@@ -132,7 +134,9 @@ func (o CondOp) JVP(c *graph.Call, tan []*Node) []*Node {
 	first := g.Trace(func() {
 		x, t := placeholdersOf(g, o.Then.In()), placeholders(g, chosen(tan[1:], from))
 		args = slices.Concat(x, t)
-		push := func(f *graph.Func) []*Node { return autograd.JVP(chosen(f.Apply(g, x...), to), chosen(x, from), t) }
+		push := func(f *graph.Func) []*Node {
+			return autograd.JVP(chosen(f.Apply(g, x...), to), chosen(x, from), t)
+		}
 		yes, no = push(o.Then), push(o.Otherwise)
 	})
 	if bad := firstInvalid(slices.Concat(yes, no)); bad != nil {

@@ -35,7 +35,8 @@ func whole(o graph.Operand) part {
 
 // sliced is an operand of which each step sees a slice along axis 0.
 func sliced(o graph.Operand) part {
-	p := whole(graph.Operand{DType: o.DType, Layout: tensor.Layout{Shape: o.Shape[1:], Strides: o.Strides[1:], Offset: o.Offset}})
+	slice := tensor.Layout{Shape: o.Shape[1:], Strides: o.Strides[1:], Offset: o.Offset}
+	p := whole(graph.Operand{DType: o.DType, Layout: slice})
 	if p.size > 0 {
 		p.stride = o.Strides[0] * o.DType.Size()
 	}
@@ -165,7 +166,8 @@ func (p *plan) check(out []tensor.Write, in []tensor.Read) error {
 		}
 		for k, r := range in {
 			if tensor.Overlaps(w.View(), r.View()) {
-				return tensor.Errorf("", tensor.ErrOverlap, "operand %d, %s, overlaps result %d, %s", k, r.LayoutSummary(), i, w.Layout())
+				return tensor.Errorf("", tensor.ErrOverlap, "operand %d, %s, overlaps result %d, %s",
+					k, r.LayoutSummary(), i, w.Layout())
 			}
 		}
 		for k, v := range out[:i] {
@@ -180,9 +182,11 @@ func (p *plan) check(out []tensor.Write, in []tensor.Read) error {
 func mismatch(what string, i int, got tensor.View, want graph.Operand) error {
 	switch {
 	case got.DType() != want.DType:
-		return tensor.Errorf("", tensor.ErrDType, "%s %d has dtype %s, the plan is for %s", what, i, got.DType(), want.DType)
+		return tensor.Errorf("", tensor.ErrDType, "%s %d has dtype %s, the plan is for %s",
+			what, i, got.DType(), want.DType)
 	case !got.Layout().Equal(want.Layout):
-		return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan is for %s", what, i, got.Layout(), want.Layout)
+		return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the plan is for %s",
+			what, i, got.Layout(), want.Layout)
 	}
 	return nil
 }
@@ -208,7 +212,8 @@ func newPlan(op graph.Op, out, in []graph.Operand, used []bool) (*plan, error) {
 			return nil, tensor.Errorf("", tensor.ErrShape, "result %d is %s, want %s", i, o.Spec(), want[i])
 		}
 		if used[i] && !o.Injective() {
-			return nil, tensor.Errorf("", tensor.ErrNonInjective, "the destination layout %s reaches an element twice", o.Layout)
+			return nil, tensor.Errorf("", tensor.ErrNonInjective,
+				"the destination layout %s reaches an element twice", o.Layout)
 		}
 	}
 	return &plan{slices.Clone(out), slices.Clone(in), slices.Clone(used)}, nil

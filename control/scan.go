@@ -7,10 +7,10 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// ScanOp is (next…, y…) = Body(carry…, x…, fixed…) for each of Length steps, in order or from the last to the first
-// if Reverse: the carries of a step are what the step before returned, x is a slice of xs along axis 0, fixed is
-// the same in all. Operands init…, xs…, fixed…; results the carries after the last step, then each y stacked
-// along axis 0, at the places of its x.
+// ScanOp is (next…, y…) = Body(carry…, x…, fixed…) for each of Length steps, in order or from the last to the
+// first if Reverse: the carries of a step are what the step before returned, x is a slice of xs along axis 0,
+// fixed is the same in all. Operands init…, xs…, fixed…; results the carries after the last step, then each y
+// stacked along axis 0, at the places of its x.
 type ScanOp struct {
 	Body    *graph.Func
 	Carries int
@@ -90,8 +90,8 @@ func Reversed() ScanOption { return func(o *scanOptions) { o.reverse = true } }
 // stacked as ys are; autograd.Checkpoint around the body keeps the carries and the slices alone. In an eager
 // graph the steps are run a second time for that, in a compiled one they are not.
 //
-// Errors (sticky): tensor.ErrShape for xs of different lengths or of rank 0, without xs and Steps, for Steps that are
-// negative or disagree with xs; tensor.ErrShape, tensor.ErrDType where next is not what carry is;
+// Errors (sticky): tensor.ErrShape for xs of different lengths or of rank 0, without xs and Steps, for Steps that
+// are negative or disagree with xs; tensor.ErrShape, tensor.ErrDType where next is not what carry is;
 // tensor.ErrUnsupported without init and xs; those of body's builders.
 func Scan(body func(carry, x []*Node) (next, y []*Node), init, xs []*Node, options ...ScanOption) (final, ys []*Node) {
 	const op = "control.Scan"
@@ -138,19 +138,22 @@ func (o scanOptions) length(xs []*Node) (int, error) {
 	for i, x := range xs {
 		switch {
 		case x.Rank() == 0:
-			return 0, tensor.Errorf("", tensor.ErrShape, "operand %d of xs has rank 0: there is no axis to slice", i)
+			return 0, tensor.Errorf("", tensor.ErrShape,
+				"operand %d of xs has rank 0: there is no axis to slice", i)
 		case i > 0 && x.Shape()[0] != xs[0].Shape()[0]:
 			return 0, tensor.Errorf("", tensor.ErrShape, "operand %d of xs has %d slices, operand 0 has %d",
 				i, x.Shape()[0], xs[0].Shape()[0])
 		case n >= 0 && x.Shape()[0] != n:
-			return 0, tensor.Errorf("", tensor.ErrShape, "operand %d of xs has %d slices for %d steps", i, x.Shape()[0], n)
+			return 0, tensor.Errorf("", tensor.ErrShape, "operand %d of xs has %d slices for %d steps",
+				i, x.Shape()[0], n)
 		}
 	}
 	if len(xs) > 0 {
 		n = xs[0].Shape()[0]
 	}
 	if n < 0 {
-		return 0, tensor.Errorf("", tensor.ErrShape, "the number of steps is not known: there are no xs, and Steps is not given or negative")
+		return 0, tensor.Errorf("", tensor.ErrShape,
+			"the number of steps is not known: there are no xs, and Steps is not given or negative")
 	}
 	return n, nil
 }

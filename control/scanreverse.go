@@ -105,7 +105,7 @@ func (r *reverse) cut() {
 			return
 		}
 		seen[x] = true
-		if backward[x] || x.Call().Number() >= r.loop.first && !varying[x] || isSmallView(x) && varying[x] {
+		if backward[x] || x.Call().Number() >= r.loop.first && !varying[x] || isWideView(x) && varying[x] {
 			for _, y := range x.Call().In {
 				visit(y)
 			}
@@ -119,8 +119,8 @@ func (r *reverse) cut() {
 	slices.SortStableFunc(r.kept, func(a, b *Node) int { return a.Call().Number() - b.Call().Number() })
 }
 
-// isSmallView reports whether a node is a view that is no smaller than what it views, which is then what to keep.
-func isSmallView(x *Node) bool {
+// isWideView reports whether a node is a view that is no smaller than what it views, which is then what to keep.
+func isWideView(x *Node) bool {
 	c := x.Call()
 	_, ok := c.Op.(graph.Viewer)
 	return ok && c.In[0].Size() <= x.Size()

@@ -26,8 +26,8 @@ func steps(g *graph.Graph, xs []*Node) []*Node {
 	return r
 }
 
-// checkResults finds what a function of the user's may not return: a node that is nil, invalid or of another graph.
-// It gives the invalid node to return.
+// checkResults finds what a function of the user's may not return: a node that is nil, invalid or of another
+// graph. It gives the invalid node to return.
 func checkResults(op, what string, g *graph.Graph, nodes []*Node) *Node {
 	for i, n := range nodes {
 		switch {
@@ -69,7 +69,8 @@ func isPredicate(s tensor.Spec) error {
 		return tensor.Errorf("", tensor.ErrDType, "the condition is %s, want a bool of rank 0", s)
 	}
 	if len(s.Shape) != 0 {
-		return tensor.Errorf("", tensor.ErrShape, "the condition is %s, want a bool of rank 0; ops.Any and ops.All make one", s)
+		return tensor.Errorf("", tensor.ErrShape,
+			"the condition is %s, want a bool of rank 0; ops.Any and ops.All make one", s)
 	}
 	return nil
 }

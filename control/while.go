@@ -9,8 +9,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// WhileOp is state… ← Body(state…, fixed…) as long as Cond(state…, fixed…), a bool of rank 0, is true. Operands
-// init…, fixed…; results the state at the end.
+// WhileOp is state… ← Body(state…, fixed…) as long as Cond(state…, fixed…), a bool of rank 0, is true.
+// Operands init…, fixed…; results the state at the end.
 type WhileOp struct{ Cond, Body *graph.Func }
 
 // Name is control.While.
@@ -31,9 +31,9 @@ func (o WhileOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 //
 //	for cond(state) { state = body(state) }
 //
-// from init; it returns the last state. The state keeps its specs. A loop that never ends stops when the context of
-// the run does. In a batch it goes on until every example is done; those that are keep their state, though the body
-// is computed for them too.
+// from init; it returns the last state. The state keeps its specs. A loop that never ends stops when the context
+// of the run does; in an eager graph there is none. In a batch it goes on until every example is done; those that
+// are keep their state, though the body is computed for them too.
 //
 // It has forward mode, and no reverse: what to keep for that cannot be planned without a bound. WhileN is for that.
 //
@@ -72,8 +72,8 @@ func While(cond func(state []*Node) *Node, body func(state []*Node) []*Node, ini
 	return l.while(g)
 }
 
-// WhileN is While of max trips at most: state is returned as it is then. It is a Scan of Cond, which has reverse mode
-// too; what it keeps for that is max times what one trip needs, and trips that are left over copy the state.
+// WhileN is While of max trips at most: state is returned as it is then. It is a Scan of Cond, which has reverse
+// mode too; what it keeps for that is max times what one trip needs, and trips that are left over copy the state.
 //
 // Errors (sticky): those of While but for gradients, tensor.ErrShape for a negative max.
 func WhileN(max int, cond func(state []*Node) *Node, body func(state []*Node) []*Node, init ...*Node) []*Node {
@@ -118,7 +118,8 @@ func (o WhileOp) VJP(c *graph.Call, ct []*Node, need []bool) []*Node {
 	_, out := active(o.Body, len(c.Out), differentiable(need, o.Body.In()), true)
 	for i, g := range ct {
 		if g != nil && out[i] {
-			return c.Unsupported("VJP", "the number of trips is not known; control.WhileN, which has a bound, has one", len(c.In))
+			return c.Unsupported("VJP",
+				"the number of trips is not known; control.WhileN, which has a bound, has one", len(c.In))
 		}
 	}
 	return make([]*Node, len(c.In))
@@ -197,8 +198,8 @@ func (o WhileOp) Batch(c *graph.Call, in []*Node, batched []bool, size int) []*N
 	return r
 }
 
-// batched grows the flags of operands to those of states that the loop makes depend on the example: all of them, where
-// the condition does. own says whether it does.
+// batched grows the flags of operands to those of states that the loop makes depend on the example: all of them,
+// where the condition does. own says whether it does.
 func (o WhileOp) batched(flags []bool, states int) (in []bool, own bool) {
 	in, _ = active(o.Body, states, flags, false)
 	if !o.Cond.Flow(in, false)[0] {

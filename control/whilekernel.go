@@ -29,11 +29,12 @@ func (o WhileOp) Control(b graph.Backend, out, in []graph.Operand, used []bool) 
 		k.carries = append(k.carries, c)
 		k.bytes += c.bytes()
 	}
-	if k.body, err = graph.CompileFunc(b, o.Body, operandsOf(outs), operandsOf(ins), trues(len(out))); err != nil {
+	args := operandsOf(ins)
+	if k.body, err = graph.CompileFunc(b, o.Body, operandsOf(outs), args, trues(len(out))); err != nil {
 		return nil, err
 	}
 	goes := dense(tensor.Spec{DType: tensor.Bool})
-	if k.cond, err = graph.CompileFunc(b, o.Cond, []graph.Operand{goes.operand()}, operandsOf(ins), trues(1)); err != nil {
+	if k.cond, err = graph.CompileFunc(b, o.Cond, []graph.Operand{goes.operand()}, args, trues(1)); err != nil {
 		return nil, err
 	}
 	k.states.make = func() (*whileState, error) {

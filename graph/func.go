@@ -73,7 +73,8 @@ func (f *Func) String() string { return fmt.Sprintf("%s(%d calls)", f.name, len(
 // Text is the function as a program, one call a line.
 func (f *Func) Text() string { return text(f.calls) }
 
-// Key is equal for functions that are built of the same calls: a hash of 256 bits of all of them.
+// Key is equal for functions that compute the same by the same calls: a hash of 256 bits of all of them. Barriers
+// and custom rules are told apart by their places alone, since they change no value.
 func (f *Func) Key() string { return f.key }
 
 // In lists the specs of the arguments.
@@ -99,13 +100,19 @@ func (f *Func) appendKey(key []byte) []byte {
 		key = append(append(key, n.spec.String()...), ' ')
 	}
 	for _, c := range f.calls {
-		if k, ok := c.Op.(Constant); ok {
-			if bits, small := constantKey(nil, k.view); small {
+		switch op := c.Op.(type) {
+		case Constant:
+			if bits, small := constantKey(nil, op.view); small {
 				key = append(key, bits...)
 			} else {
-				key = fmt.Appendf(key, "%p", k.view.Storage())
+				key = fmt.Appendf(key, "%p", op.view.Storage())
 			}
-		} else {
+		case Aliaser: // whatever else it is, its results are operands
+			key = append(key, c.Op.Name()...)
+			for r := range c.Out {
+				key = fmt.Appendf(key, " =%d", op.Alias(r))
+			}
+		default:
 			key = append(append(append(key, c.Op.Name()...), ' '), c.Op.Key()...)
 		}
 		for _, x := range c.In {

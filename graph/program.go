@@ -17,7 +17,7 @@ type Options struct {
 	// MemoryLimit is the most bytes that one run may use for intermediates and results; 0 is no limit.
 	// A program that needs more does not compile: ErrMemory.
 	MemoryLimit int
-	// CheckNaN makes a run stop at the first op whose result holds a NaN: *NaNError.
+	// CheckNaN makes a run stop at the first op whose result holds a NaN: *NaNError. Of a loop it sees the results.
 	CheckNaN bool
 	// NoPasses compiles the graph as it was built, for tests that compare.
 	NoPasses bool
