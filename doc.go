@@ -6,6 +6,7 @@
 //	graph           building, compiling and running graphs; state
 //	ops             the operations
 //	autograd        derivatives and vectorisation
+//	control         branches and loops
 //	nn              layers, losses, optimizers, training
 //	backend/cpu     kernels on the processor
 //	interop/…       other formats, and gorgonia

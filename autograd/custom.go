@@ -134,76 +134,14 @@ func Checkpoint(f Func) Func {
 		if bad := firstInvalid("autograd.Checkpoint", g, out); bad != nil {
 			return all(bad, len(out))
 		}
-		body := bodyOf(in, out, first)
-		op := CheckpointOp{ID: id, Results: len(out), f: body.build}
-		return graph.ApplyN(len(out), op, slices.Concat(out, body.args)...)
-	}
-}
-
-// body is what a function built.
-type body struct {
-	args  []*Node       // its arguments, then the nodes from outside of it that it uses
-	calls []*graph.Call // those that lead from args to outs, in order
-	outs  []*Node
-}
-
-// bodyOf finds the calls from number first on that outs need.
-func bodyOf(args, outs []*Node, first int) body {
-	b := body{args: slices.Clone(args), outs: slices.Clone(outs)}
-	isArg, seen := map[*Node]bool{}, map[*graph.Call]bool{}
-	for _, n := range args {
-		isArg[n] = true
-	}
-	next := slices.Clone(outs)
-	for len(next) > 0 {
-		n := next[len(next)-1]
-		next = next[:len(next)-1]
-		switch c := n.Call(); {
-		case isArg[n] || seen[c]:
-		case len(c.In) == 0 || c.Number() < first:
-			isArg[n] = true
-			if n.DType().IsDifferentiable() || !isConstant(c) {
-				b.args = append(b.args, n)
-			}
-		default:
-			seen[c] = true
-			b.calls, next = append(b.calls, c), append(next, c.In...)
+		args := append(slices.Clone(in), graph.Captured(in, out, first)...)
+		f, err := graph.Close("autograd.Checkpoint", args, out)
+		if err != nil {
+			return all(g.Fail("autograd.Checkpoint", err), len(out))
 		}
+		op := CheckpointOp{ID: id, Results: len(out), f: func(in []*Node) []*Node { return f.Apply(g, in...) }}
+		return graph.ApplyN(len(out), op, slices.Concat(out, args)...)
 	}
-	slices.SortFunc(b.calls, func(c, d *graph.Call) int { return c.Number() - d.Number() })
-	return b
-}
-
-func isConstant(c *graph.Call) bool {
-	_, ok := c.Op.(graph.Constant)
-	return ok
-}
-
-// build builds the calls once more, on other args.
-func (b body) build(args []*Node) []*Node {
-	env := map[*Node]*Node{}
-	for i, n := range b.args {
-		env[n] = args[i]
-	}
-	now := func(nodes []*Node) []*Node {
-		r := make([]*Node, len(nodes))
-		for i, n := range nodes {
-			if r[i] = env[n]; r[i] == nil {
-				r[i] = n
-			}
-		}
-		return r
-	}
-	for _, c := range b.calls {
-		c.Graph().From(c, func() {
-			for i, n := range graph.ApplyN(len(c.Out), c.Op, now(c.In)...) {
-				if env[c.Out[i]] == nil { // it may be an argument
-					env[c.Out[i]] = n
-				}
-			}
-		})
-	}
-	return now(b.outs)
 }
 
 // CheckpointOp is y = y. Operands y = f(x) and x, all that f depends on; its cotangents go through f(x) computed

@@ -176,7 +176,7 @@ func (s *schedule) compileKernels() error {
 		for k, p := range st.in {
 			in[k] = Operand{s.slots[p.slot].spec.DType, p.layout}
 		}
-		kernel, err := s.m.backend.Compile(st.op, out, in, st.used)
+		kernel, err := CompileOp(s.m.backend, st.op, out, in, st.used)
 		if err != nil {
 			return &Error{st.pos, st.op.Name(), err}
 		}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -109,7 +110,7 @@ func execute(b Backend, op Op, out, in []tensor.View) error {
 	for i, v := range in {
 		reads[i] = v.Read()
 	}
-	return runKernel(k, b.Exec(), writes, reads)
+	return runKernel(context.Background(), k, b.Exec(), writes, reads)
 }
 
 // planCache holds the kernels that eager graphs used, by op and layouts. It is emptied when it is full,
@@ -166,7 +167,7 @@ func cachedKernel(b Backend, op Op, out, in []tensor.View) (Kernel, error) {
 	for i := range used {
 		used[i] = true
 	}
-	k, err := b.Compile(op, operands(out), operands(in), used)
+	k, err := CompileOp(b, op, operands(out), operands(in), used)
 	if err != nil {
 		return nil, err
 	}

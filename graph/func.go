@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -10,10 +12,11 @@ import (
 // Func is a closed subgraph: a function from nodes to nodes, traced once. It is an attribute of ops that
 // apply a function to many values, and can be applied to nodes like a builder.
 type Func struct {
-	name string
-	in   []*Node
-	out  []*Node
-	key  string
+	name  string
+	in    []*Node
+	out   []*Node
+	calls []*Call // that lead from in to out, in order
+	key   string
 }
 
 // NewFunc traces build on arguments of the given specs.
@@ -22,18 +25,18 @@ type Func struct {
 // for a function that reads variables or inputs from outside: a Func is closed.
 func NewFunc(name string, specs []tensor.Spec, build func(g *Graph, in []*Node) []*Node) (*Func, error) {
 	g := New()
-	f := &Func{name: name}
+	var args []*Node
 	for _, s := range specs {
 		if err := checkSpecs([]tensor.Spec{s}, 1); err != nil {
 			return nil, fmt.Errorf("function %s: %w", name, err)
 		}
-		f.in = append(f.in, g.Placeholder(s))
+		args = append(args, g.Placeholder(s))
 	}
-	f.out = slices.Clone(build(g, slices.Clone(f.in)))
+	outs := build(g, slices.Clone(args))
 	if err := g.Err(); err != nil {
 		return nil, err
 	}
-	for i, n := range f.out {
+	for i, n := range outs {
 		if n == nil {
 			return nil, tensor.Errorf("", tensor.ErrUnsupported, "function %s: result %d is nil", name, i)
 		}
@@ -44,23 +47,37 @@ func NewFunc(name string, specs []tensor.Spec, build func(g *Graph, in []*Node) 
 			return nil, tensor.Errorf("", tensor.ErrUnsupported, "function %s: result %d belongs to another graph", name, i)
 		}
 	}
-	for _, c := range Topo(f.out) {
-		in, isInput := c.Op.(InputLeaf)
+	return newFunc(name, args, slices.Clone(outs))
+}
+
+// newFunc makes a function of the nodes of a graph of its own.
+func newFunc(name string, in, out []*Node) (*Func, error) {
+	f := &Func{name: name, in: in, out: out, calls: Topo(out)}
+	for _, c := range f.calls {
+		arg, isInput := c.Op.(InputLeaf)
 		_, isVar := c.Op.(VariableLeaf)
 		_, isAssign := c.Op.(AssignOp)
-		if isVar || isAssign || isInput && in.Label != "" {
+		if isVar || isAssign || isInput && (arg.Label != "" || !slices.Contains(in, c.Out[0])) {
 			return nil, &Error{c.Pos(), c.Op.Name(), tensor.Errorf("", tensor.ErrUnsupported,
 				"function %s is not closed: pass what it reads as an argument", name)}
 		}
 	}
-	f.key = string(f.appendKey(nil))
+	sum := sha256.Sum256(f.appendKey(nil))
+	f.key = hex.EncodeToString(sum[:])
 	return f, nil
 }
 
 // Name is the name given to NewFunc.
 func (f *Func) Name() string { return f.name }
 
-// Key is equal for functions that are built of the same calls.
+// String is the name, for printing; Text has the calls.
+func (f *Func) String() string { return fmt.Sprintf("%s(%d calls)", f.name, len(f.calls)) }
+
+// Text is the function as a program, one call a line.
+func (f *Func) Text() string { return text(f.calls) }
+
+// Key is equal for functions that compute the same by the same calls: a hash of 256 bits of all of them. Barriers
+// and custom rules are told apart by their places alone, since they change no value.
 func (f *Func) Key() string { return f.key }
 
 // In lists the specs of the arguments.
@@ -82,14 +99,23 @@ func (f *Func) appendKey(key []byte) []byte {
 	for i, n := range f.in {
 		ids[n] = i
 	}
-	for _, c := range Topo(f.out) {
-		if k, ok := c.Op.(Constant); ok {
-			if bits, small := constantKey(nil, k.view); small {
+	for _, n := range f.in {
+		key = append(append(key, n.spec.String()...), ' ')
+	}
+	for _, c := range f.calls {
+		switch op := c.Op.(type) {
+		case Constant:
+			if bits, small := constantKey(nil, op.view); small {
 				key = append(key, bits...)
 			} else {
-				key = fmt.Appendf(key, "%p", k.view.Storage())
+				key = fmt.Appendf(key, "%p", op.view.Storage())
 			}
-		} else {
+		case Aliaser: // whatever else it is, its results are operands
+			key = append(key, c.Op.Name()...)
+			for r := range c.Out {
+				key = fmt.Appendf(key, " =%d", op.Alias(r))
+			}
+		default:
 			key = append(append(append(key, c.Op.Name()...), ' '), c.Op.Key()...)
 		}
 		for _, x := range c.In {
@@ -108,7 +134,7 @@ func (f *Func) appendKey(key []byte) []byte {
 	return key
 }
 
-// Apply builds the function's calls in g, on args.
+// Apply builds the function's calls in g, on args. They keep their lines.
 //
 // Errors (sticky): tensor.ErrShape, tensor.ErrDType for arguments of other specs.
 func (f *Func) Apply(g *Graph, args ...*Node) []*Node {
@@ -118,7 +144,6 @@ func (f *Func) Apply(g *Graph, args ...*Node) []*Node {
 	if len(args) != len(f.in) {
 		return repeat(g.Fail(f.name, tensor.Errorf("", tensor.ErrShape, "%d arguments, want %d", len(args), len(f.in))), len(f.out))
 	}
-	env := map[*Node]*Node{}
 	for i, a := range args {
 		if !a.spec.Equal(f.in[i].spec) {
 			kind := tensor.ErrShape
@@ -127,29 +152,44 @@ func (f *Func) Apply(g *Graph, args ...*Node) []*Node {
 			}
 			return repeat(g.Fail(f.name, tensor.Errorf("", kind, "argument %d is %s, want %s", i, a.spec, f.in[i].spec)), len(f.out))
 		}
-		env[f.in[i]] = a
 	}
-	for _, c := range Topo(f.out) {
-		if _, done := env[c.Out[0]]; done {
-			continue
+	return replay(g, f.calls, f.in, args, f.out)
+}
+
+// replay builds calls in g, with args in place of the nodes in, and gives what stands for out.
+func replay(g *Graph, calls []*Call, in, args, out []*Node) []*Node {
+	env := map[*Node]*Node{}
+	for i, n := range in {
+		env[n] = args[i]
+	}
+	now := func(nodes []*Node) []*Node {
+		r := make([]*Node, len(nodes))
+		for i, n := range nodes {
+			r[i] = env[n]
 		}
-		var out []*Node
-		if k, ok := c.Op.(Constant); ok {
-			out = []*Node{g.Const(k.view)}
-		} else {
-			in := make([]*Node, len(c.In))
-			for i, x := range c.In {
-				in[i] = env[x]
-			}
-			out = g.ApplyN(len(c.Out), c.Op, in...)
+		return r
+	}
+	for _, c := range calls {
+		var built []*Node
+		switch op := c.Op.(type) {
+		case InputLeaf: // an argument
+			continue
+		case Constant:
+			g.From(c, func() {
+				if op.literal.dtype != tensor.Invalid {
+					built = []*Node{g.intern(op.view, op.literal)}
+				} else {
+					built = []*Node{g.Const(op.view)}
+				}
+			})
+		default:
+			g.From(c, func() { built = g.ApplyN(len(c.Out), c.Op, now(c.In)...) })
 		}
 		for i, n := range c.Out {
-			env[n] = out[i]
+			if env[n] == nil { // it may be an argument
+				env[n] = built[i]
+			}
 		}
 	}
-	outs := make([]*Node, len(f.out))
-	for i, n := range f.out {
-		outs[i] = env[n]
-	}
-	return outs
+	return now(out)
 }

@@ -37,6 +37,12 @@ func TestFunc(t *testing.T) {
 	if other.Key() == f.Key() {
 		t.Error("another constant is another function")
 	}
+	behind := func(_ *graph.Graph, in []*graph.Node) []*graph.Node { return []*graph.Node{neg(graph.Barrier(in[0]))} }
+	one, _ := graph.NewFunc("one", []tensor.Spec{spec}, behind)
+	two, _ := graph.NewFunc("two", []tensor.Spec{spec}, behind)
+	if one.Key() != two.Key() {
+		t.Error("every barrier is another one, but what it does is the same: an eager loop would compile anew each time")
+	}
 	if n := f.Apply(e, e.Const(vec(1))); len(n) != 2 || !errors.Is(n[0].Err(), tensor.ErrShape) {
 		t.Errorf("the arguments are checked: %v", n[0].Err())
 	}

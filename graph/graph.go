@@ -16,6 +16,7 @@ type Graph struct {
 	calls    int
 	all      []*Call // of a graph for compiling, for printing
 	origin   *Call   // set while a rule of this call builds
+	tracing  int     // how many functions are being traced: what is added has no value
 	literals map[literal]*Node
 	inputs   map[string]*Node
 	reads    map[*Variable]*Node
@@ -120,7 +121,7 @@ func (g *Graph) ApplyN(n int, op Op, in ...*Node) []*Node {
 		return repeat(g.Fail(op.Name(), err), n)
 	}
 	c := g.newCall(op, in, out)
-	if g.backend != nil {
+	if g.backend != nil && g.tracing == 0 {
 		if err := g.evaluate(c); err != nil {
 			return repeat(g.Fail(op.Name(), err), n)
 		}
@@ -142,10 +143,18 @@ func (g *Graph) newCall(op Op, in []*Node, out []tensor.Spec) *Call {
 		nodes[i] = Node{call: c, index: i, spec: s, graph: g}
 		c.Out[i] = &nodes[i]
 	}
-	if g.backend == nil {
+	if g.backend == nil && (g.tracing == 0 || outlasts(op)) {
 		g.all = append(g.all, c)
 	}
 	return c
+}
+
+// outlasts reports whether a call that a traced function adds is one of the graph itself.
+func outlasts(op Op) bool {
+	if in, ok := op.(InputLeaf); ok {
+		return in.Label != ""
+	}
+	return isLeaf(op)
 }
 
 func checkSpecs(specs []tensor.Spec, n int) error {

@@ -16,8 +16,9 @@ func (l leaf) infer() ([]tensor.Spec, error) { return []tensor.Spec{l.spec}, nil
 
 // Constant is a value known when the graph is built.
 type Constant struct {
-	leaf leaf
-	view tensor.View
+	leaf    leaf
+	view    tensor.View
+	literal literal // of Graph.Literal; the zero value for every other constant
 }
 
 // Name is graph.Constant.
@@ -43,7 +44,9 @@ type Readable interface{ Read() tensor.Read }
 
 // Const is a node for a value. The elements are not copied: do not write to them while the graph or a
 // program made from it is in use.
-func (g *Graph) Const(v Readable) *Node {
+func (g *Graph) Const(v Readable) *Node { return g.constant(v, literal{}) }
+
+func (g *Graph) constant(v Readable, key literal) *Node {
 	if v == nil {
 		return g.Fail("graph.Const", tensor.Errorf("", tensor.ErrDType, "the value is nil"))
 	}
@@ -51,7 +54,7 @@ func (g *Graph) Const(v Readable) *Node {
 	if !r.DType().Valid() {
 		return g.Fail("graph.Const", tensor.Errorf("", tensor.ErrDType, "the value has dtype %s", r.DType()))
 	}
-	c := g.newCall(Constant{leaf{r.Spec()}, r.View()}, nil, []tensor.Spec{r.Spec()})
+	c := g.newCall(Constant{leaf{r.Spec()}, r.View(), key}, nil, []tensor.Spec{r.Spec()})
 	view := r.View()
 	if g.backend != nil {
 		imported, err := g.backend.Import(r)
@@ -70,7 +73,8 @@ type literal struct {
 	re, im uint64
 }
 
-// Literal is a node of rank 0 for a Go scalar in a given element type. Equal literals are one node.
+// Literal is a node of rank 0 for a Go scalar in a given element type. Equal literals are one node, so it is
+// nothing to differentiate with respect to: Const is.
 //
 // Errors (sticky): tensor.ErrDType where the type cannot hold such a scalar (a fraction in an integer type,
 // a bool in a number or the reverse, a complex in a real), tensor.ErrOverflow for an integer out of range.
@@ -82,10 +86,15 @@ func (g *Graph) LiteralFor(op string, dt tensor.DType, v any) *Node {
 	if err != nil {
 		return g.Fail(op, err)
 	}
+	return g.intern(t, key)
+}
+
+// intern is the one node of a literal.
+func (g *Graph) intern(t Readable, key literal) *Node {
 	if n := g.literals[key]; n != nil {
 		return n
 	}
-	n := g.Const(t)
+	n := g.constant(t, key)
 	if g.literals == nil {
 		g.literals = map[literal]*Node{}
 	}

@@ -16,7 +16,8 @@ type schedule struct {
 	outputs []place // of the results, in order
 	specs   []tensor.Spec
 	assigns []assignment
-	inputs  map[string]int // slot of each input
+	inputs  map[string]int     // slot of each input
+	args    map[*Node]argument // of a function
 	vars    map[*Variable]int
 	tail    int // steps from here on cannot fail, and no output needs them
 }
@@ -37,6 +38,7 @@ type slot struct {
 	bytes  int
 	view   tensor.View // constant
 	name   string      // input
+	arg    int         // input: which argument of a function
 	v      *Variable   // variable; or, for a temporary, the variable whose memory it is written to
 	output int         // which result
 	buffer int         // which planned buffer, for a temporary
@@ -64,23 +66,37 @@ type assignment struct {
 	pos    string
 }
 
-func lower(m *module) (*schedule, error) {
-	s := &schedule{m: m, at: map[*Node]place{}, inputs: map[string]int{}, vars: map[*Variable]int{}}
-	for _, c := range m.calls {
+// argument is where an argument of a function is among its operands, and under which layout.
+type argument struct {
+	index  int
+	layout tensor.Layout
+}
+
+func newSchedule(m *module) *schedule {
+	return &schedule{m: m, at: map[*Node]place{}, inputs: map[string]int{}, args: map[*Node]argument{}, vars: map[*Variable]int{}}
+}
+
+// lower makes the steps. layouts are those of the results; nil if all are row-major, as a program's are.
+func (s *schedule) lower(layouts []tensor.Layout) error {
+	for _, c := range s.m.calls {
 		if err := s.add(c); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for _, n := range m.outputs {
+	for i, n := range s.m.outputs {
 		if _, effect := n.call.Op.(AssignOp); effect {
 			continue
 		}
-		s.addOutput(n)
+		l := tensor.RowMajor(n.spec.Shape)
+		if layouts != nil {
+			l = layouts[i]
+		}
+		s.addOutput(n, l)
 	}
 	s.stageAssigned()
 	s.markUsed()
 	s.moveTail()
-	return s, s.checkSizes()
+	return s.checkSizes()
 }
 
 // checkSizes finds what is too large for memory. A view may be that; what a step writes may not.
@@ -122,6 +138,11 @@ func (s *schedule) add(c *Call) error {
 		}
 		return nil
 	case InputLeaf:
+		if a, ok := s.args[c.Out[0]]; ok {
+			k := s.newSlot(slot{kind: input, spec: op.leaf.spec, arg: a.index})
+			s.at[c.Out[0]] = s.under(k, a.layout)
+			return nil
+		}
 		if op.Label == "" {
 			return &Error{c.Pos(), "graph.Compile", fmt.Errorf("an output depends on a function's argument, which has no value outside of it")}
 		}
@@ -147,7 +168,7 @@ func (s *schedule) add(c *Call) error {
 		p := s.place(c.In[0])
 		l, ok := op.View(p.layout)
 		if !ok {
-			p = s.copyOf(p, c.In[0].spec, c.Pos())
+			p = s.copyOf(p, c.In[0].spec, tensor.RowMajor(c.In[0].Shape()), c.Pos())
 			l, _ = op.View(p.layout)
 		}
 		s.m.stats.Views++
@@ -193,20 +214,29 @@ func (s *schedule) addAssign(c *Call, op AssignOp) error {
 	return nil
 }
 
-// copyOf adds a step that puts a place into compact memory.
-func (s *schedule) copyOf(p place, spec tensor.Spec, pos string) place {
-	to := place{s.newSlot(slot{spec: spec}), tensor.RowMajor(spec.Shape)}
+// copyOf adds a step that puts a place into memory of its own, under a layout.
+func (s *schedule) copyOf(p place, spec tensor.Spec, l tensor.Layout, pos string) place {
+	to := s.under(s.newSlot(slot{spec: spec}), l)
 	s.steps = append(s.steps, step{op: Copy{}, pos: pos, out: []place{to}, in: []place{p}})
 	s.m.stats.Copies++
 	return to
 }
 
+// under is a whole slot under a layout of the caller's, which may leave holes.
+func (s *schedule) under(slot int, l tensor.Layout) place {
+	if _, hi, err := l.Span(); err == nil {
+		sl := &s.slots[slot]
+		sl.bytes = max(sl.bytes, hi*sl.spec.DType.Size())
+	}
+	return place{slot, l}
+}
+
 // addOutput makes the slot of a result the caller's memory, by a copy where it is a view, is somebody else's
-// memory or is a result already.
-func (s *schedule) addOutput(n *Node) {
+// memory, is a result already or has not the caller's layout.
+func (s *schedule) addOutput(n *Node, l tensor.Layout) {
 	p := s.place(n)
-	if sl := s.slots[p.slot]; sl.kind != temporary || !s.fills(p) {
-		p = s.copyOf(p, n.spec, n.call.Pos())
+	if sl := s.slots[p.slot]; sl.kind != temporary || !s.fills(p) || !l.Equal(p.layout) {
+		p = s.copyOf(p, n.spec, l, n.call.Pos())
 	}
 	s.slots[p.slot].kind, s.slots[p.slot].output = output, len(s.outputs)
 	s.outputs = append(s.outputs, p)
@@ -227,7 +257,7 @@ func (s *schedule) stageAssigned() {
 	}
 	for i, a := range s.assigns {
 		if assigned[a.value.slot] {
-			s.assigns[i].value = s.copyOf(a.value, a.v.spec, a.pos)
+			s.assigns[i].value = s.copyOf(a.value, a.v.spec, tensor.RowMajor(a.v.spec.Shape), a.pos)
 		}
 	}
 }

@@ -15,6 +15,7 @@ type module struct {
 	outputs []*Node // results and effects, as the user gave them
 	same    map[*Node]*Node
 	folded  map[*Node]tensor.View
+	rank    map[*Call]int // the place in the order of a call that took another's
 	stats   Stats
 }
 
@@ -57,7 +58,7 @@ func newModule(b Backend, outputs []*Node) (*module, error) {
 			return nil, &Error{n.call.Pos(), "graph.Compile", fmt.Errorf("output %d belongs to another graph", i)}
 		}
 	}
-	m := &module{backend: b, outputs: outputs, same: map[*Node]*Node{}, folded: map[*Node]tensor.View{}}
+	m := &module{backend: b, outputs: outputs, same: map[*Node]*Node{}, folded: map[*Node]tensor.View{}, rank: map[*Call]int{}}
 	m.reach()
 	return m, nil
 }
@@ -65,6 +66,16 @@ func newModule(b Backend, outputs []*Node) (*module, error) {
 // reach is dead code elimination: it keeps the calls that the outputs need.
 func (m *module) reach() {
 	m.calls = topo(m.outputs, m.node, func(n *Node) bool { _, ok := m.folded[n]; return ok })
+	if len(m.rank) == 0 {
+		return
+	}
+	place := func(c *Call) int {
+		if r, ok := m.rank[c]; ok {
+			return r
+		}
+		return c.id
+	}
+	slices.SortStableFunc(m.calls, func(a, b *Call) int { return place(a) - place(b) })
 }
 
 // Topo is the calls that outs need in the order in which they were built, so operands come first. Reverse

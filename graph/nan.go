@@ -23,13 +23,13 @@ func (e *NaNError) Error() string {
 	return fmt.Sprintf("%s: %s: result %d holds a NaN%s", e.Pos, e.Op, e.Result, from)
 }
 
-// checkNaN looks at what step t wrote. It reads host memory; on a device it is refused.
+// checkNaN looks at what step t wrote.
 func (p *Program) checkNaN(t int, f *frame) error {
 	for k, w := range f.out[t] {
 		if !p.steps[t].used[k] {
 			continue
 		}
-		bad, err := hasNaN(w.Read())
+		bad, err := p.hasNaN(w.View())
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (p *Program) checkNaN(t int, f *frame) error {
 		}
 		e := &NaNError{Pos: p.steps[t].pos, Op: p.steps[t].op.Name(), Result: k}
 		for _, r := range f.in[t] {
-			old, err := hasNaN(r)
+			old, err := p.hasNaN(r.View())
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func (p *Program) checkNaN(t int, f *frame) error {
 // no step has made. Once they are written it is too late to fail.
 func (p *Program) checkCommits(f *frame) error {
 	for t := p.commitAt; t < len(p.steps); t++ {
-		bad, err := hasNaN(f.in[t][0])
+		bad, err := p.hasNaN(f.in[t][0].View())
 		if err != nil {
 			return err
 		}
@@ -64,10 +64,15 @@ func (p *Program) checkCommits(f *frame) error {
 	return nil
 }
 
-func hasNaN(r tensor.Read) (bool, error) {
-	if !r.DType().IsDifferentiable() {
+func (p *Program) hasNaN(v tensor.View) (bool, error) {
+	if !v.DType().IsDifferentiable() {
 		return false, nil
 	}
+	v, err := p.backend.Export(v)
+	if err != nil {
+		return false, err
+	}
+	r := v.Read()
 	switch r.DType() {
 	case tensor.Float16:
 		return anyNaN(r, func(v tensor.F16) bool { return v&0x7fff > 0x7c00 })

@@ -55,6 +55,14 @@ type Fallible interface {
 	Fallible() bool
 }
 
+// Extender is an Op that can be had with further results. Of calls on the same operands with ops of the same Base,
+// the passes let the one with the most results stand for those that it Extends: it has theirs first.
+type Extender interface {
+	Op
+	Base() string
+	Extends(o Op) bool
+}
+
 // Opaque is an Op that the passes neither merge, fold nor move others across.
 type Opaque interface {
 	Op
@@ -83,6 +91,9 @@ type Backend interface {
 	Allocate(size int) (*tensor.Storage, error)
 	// Import makes host elements readable to the kernels: the same memory where they can read it.
 	Import(r tensor.Read) (tensor.View, error)
+	// Export makes elements that the kernels wrote readable to host code: the same memory where it can read it,
+	// else a copy, after everything that was started has ended.
+	Export(v tensor.View) (tensor.View, error)
 	// Placement is where Allocate allocates.
 	Placement() tensor.Placement
 	// Exec is what the kernels of a run are given: a pool of workers, a stream.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/adjoint-go/adjoint/tensor"
@@ -37,6 +38,38 @@ func (m *module) mergeEqual() {
 		m.stats.Merged++
 	}
 	m.reach()
+	m.mergeExtended(number)
+}
+
+// mergeExtended lets a call with further results stand for the call without them: a loop that keeps what its
+// reverse needs for the loop that the user wrote. It takes the place of the first of them in the order.
+func (m *module) mergeExtended(number func(*Node) int) {
+	groups := map[string][]*Call{}
+	for _, c := range m.calls {
+		if op, ok := c.Op.(Extender); ok {
+			key := append(append(append([]byte{}, op.Name()...), ' '), op.Base()...)
+			key = m.operandsKey(key, c, number)
+			groups[string(key)] = append(groups[string(key)], c)
+		}
+	}
+	for _, calls := range groups {
+		most := slices.MaxFunc(calls, func(a, b *Call) int { return len(a.Out) - len(b.Out) })
+		place := most.id
+		for _, c := range calls {
+			if c == most || !most.Op.(Extender).Extends(c.Op) {
+				continue
+			}
+			for i, n := range c.Out {
+				m.same[n] = most.Out[i]
+			}
+			place = min(place, c.id)
+			m.stats.Merged++
+		}
+		if place < most.id {
+			m.rank[most] = place
+		}
+	}
+	m.reach()
 }
 
 // callKey is a text that equal calls share; ok is false for calls that are never merged.
@@ -48,10 +81,14 @@ func (m *module) callKey(key []byte, c *Call, number func(*Node) int) ([]byte, b
 		return key, false
 	}
 	key = append(append(append(key, c.Op.Name()...), ' '), c.Op.Key()...)
+	return m.operandsKey(key, c, number), true
+}
+
+func (m *module) operandsKey(key []byte, c *Call, number func(*Node) int) []byte {
 	for _, x := range c.In {
 		key = strconv.AppendInt(append(key, '#'), int64(number(m.node(x))), 36)
 	}
-	return key, true
+	return key
 }
 
 // mergeLimit is the size in bytes up to which constants are compared.

@@ -12,7 +12,9 @@ func (m *module) foldConstants() {
 		if isLeaf(c.Op) {
 			continue
 		}
-		if _, ok := c.Op.(Opaque); ok || len(c.In) == 0 {
+		_, opaque := c.Op.(Opaque)
+		_, long := c.Op.(Controller)
+		if opaque || long || len(c.In) == 0 {
 			continue
 		}
 		in, ok := make([]tensor.View, len(c.In)), true

@@ -41,8 +41,32 @@ func text(calls []*Call) string {
 			b.WriteString(valueName(x))
 		}
 		fmt.Fprintf(&b, ") // %s\n", c.Pos())
+		writeFuncs(&b, c.Op)
 	}
 	return b.String()
+}
+
+// writeFuncs adds the functions among the attributes of an op, indented.
+func writeFuncs(b *strings.Builder, op Op) {
+	v := reflect.ValueOf(op)
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for i := range v.NumField() {
+		if v.Type().Field(i).Type != reflect.TypeFor[*Func]() || v.Field(i).IsNil() {
+			continue
+		}
+		f := v.Field(i).Interface().(*Func)
+		fmt.Fprintf(b, "\t%s:\n", v.Type().Field(i).Name)
+		for line := range strings.Lines(f.Text()) {
+			b.WriteString("\t\t" + line)
+		}
+		b.WriteString("\t\t->")
+		for _, n := range f.out {
+			b.WriteString(" " + valueName(n))
+		}
+		b.WriteString("\n")
+	}
 }
 
 func valueName(n *Node) string {

@@ -17,7 +17,7 @@ type Options struct {
 	// MemoryLimit is the most bytes that one run may use for intermediates and results; 0 is no limit.
 	// A program that needs more does not compile: ErrMemory.
 	MemoryLimit int
-	// CheckNaN makes a run stop at the first op whose result holds a NaN: *NaNError.
+	// CheckNaN makes a run stop at the first op whose result holds a NaN: *NaNError. Of a loop it sees the results.
 	CheckNaN bool
 	// NoPasses compiles the graph as it was built, for tests that compare.
 	NoPasses bool
@@ -35,6 +35,7 @@ type Stats struct {
 	Direct  int // assigned values written over their variable
 	Buffers int // of intermediates
 	Bytes   int // of those buffers, together
+	Inner   int // bytes that control flow uses inside, beside those
 	Outputs int // bytes of the results
 }
 
@@ -59,6 +60,7 @@ type Program struct {
 // boundary is an input or a result.
 type boundary struct {
 	name string
+	arg  int // which argument of a function, or which result
 	slot int
 	spec tensor.Spec
 }
@@ -88,32 +90,41 @@ func CompileWith(b Backend, o Options, outputs ...*Node) (*Program, error) {
 		m.foldConstants()
 		m.mergeEqual()
 	}
-	s, err := lower(m)
-	if err != nil {
+	s := newSchedule(m)
+	if err := s.lower(nil); err != nil {
 		return nil, err
 	}
 	p := &Program{backend: b, options: o}
-	p.sizes = s.planMemory(!o.CheckNaN)
-	p.commitAt = s.commits()
-	if err := s.compileKernels(); err != nil {
+	if err := p.plan(s); err != nil {
 		return nil, err
 	}
-	p.steps, p.slots, p.stats = s.steps, s.slots, m.stats
-	p.describe(s)
-	if need := p.stats.Bytes + p.stats.Outputs; o.MemoryLimit > 0 && need > o.MemoryLimit {
+	if need := p.PeakBytes(); o.MemoryLimit > 0 && need > o.MemoryLimit {
 		return nil, fmt.Errorf("graph.Compile: a run needs %d bytes, the limit is %d: %w", need, o.MemoryLimit, ErrMemory)
 	}
 	return p, nil
 }
 
+// plan decides where everything lives and compiles the kernels.
+func (p *Program) plan(s *schedule) error {
+	p.sizes = s.planMemory(!p.options.CheckNaN)
+	p.commitAt = s.commits()
+	if err := s.compileKernels(); err != nil {
+		return err
+	}
+	p.steps, p.slots, p.stats = s.steps, s.slots, s.m.stats
+	p.describe(s)
+	return nil
+}
+
 // describe lists what crosses the program's boundary.
 func (p *Program) describe(s *schedule) {
-	for name, k := range s.inputs {
-		p.inputs = append(p.inputs, boundary{name, k, s.slots[k].spec})
+	for k, sl := range s.slots {
+		if sl.kind == input {
+			p.inputs = append(p.inputs, boundary{sl.name, sl.arg, k, sl.spec})
+		}
 	}
-	slices.SortFunc(p.inputs, func(a, b boundary) int { return s.inputs[a.name] - s.inputs[b.name] })
 	for i, pl := range s.outputs {
-		p.outputs = append(p.outputs, boundary{"", pl.slot, s.specs[i]})
+		p.outputs = append(p.outputs, boundary{"", i, pl.slot, s.specs[i]})
 		p.stats.Outputs += s.slots[pl.slot].bytes
 	}
 	for v := range s.vars {
@@ -130,13 +141,18 @@ func (p *Program) describe(s *schedule) {
 	for _, n := range p.sizes {
 		p.stats.Bytes += n
 	}
+	for _, st := range p.steps {
+		if k, ok := st.kernel.(sizer); ok {
+			p.stats.Inner += k.Bytes()
+		}
+	}
 }
 
 // Stats says what the compiler did.
 func (p *Program) Stats() Stats { return p.stats }
 
 // PeakBytes is what one run uses for intermediates and results.
-func (p *Program) PeakBytes() int { return p.stats.Bytes + p.stats.Outputs }
+func (p *Program) PeakBytes() int { return p.stats.Bytes + p.stats.Inner + p.stats.Outputs }
 
 // Inputs lists the names and specs that a run is fed, in the order in which they were met.
 func (p *Program) Inputs() (names []string, specs []tensor.Spec) {

@@ -141,13 +141,12 @@ func (p *Program) run(ctx context.Context, feeds Feed, outs []*tensor.Tensor, pr
 	if err := p.bindVariables(f); err != nil {
 		return err
 	}
-	return p.execute(ctx, f, prof)
+	return p.execute(ctx, p.backend.Exec(), f, prof)
 }
 
-func (p *Program) execute(ctx context.Context, f *frame, prof *Profile) error {
-	x := p.backend.Exec()
+func (p *Program) execute(ctx context.Context, x Exec, f *frame, prof *Profile) error {
 	for t := range p.steps {
-		if t <= p.commitAt {
+		if t <= p.commitAt { // at and after it ctx no longer ends
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -157,8 +156,11 @@ func (p *Program) execute(ctx context.Context, f *frame, prof *Profile) error {
 				return err
 			}
 		}
+		if t == p.commitAt {
+			ctx = context.Background()
+		}
 		began := prof.now()
-		if err := runKernel(p.steps[t].kernel, x, f.out[t], f.in[t]); err != nil {
+		if err := runKernel(ctx, p.steps[t].kernel, x, f.out[t], f.in[t]); err != nil {
 			return &Error{p.steps[t].pos, p.steps[t].op.Name(), err}
 		}
 		prof.add(&p.steps[t], began, f.out[t], f.in[t])
@@ -222,7 +224,7 @@ type PanicError struct {
 func (e *PanicError) Error() string { return fmt.Sprintf("kernel panic: %v", e.Value) }
 
 // runKernel turns a panic into an error.
-func runKernel(k Kernel, x Exec, out []tensor.Write, in []tensor.Read) (err error) {
+func runKernel(ctx context.Context, k Kernel, x Exec, out []tensor.Write, in []tensor.Read) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if e, ok := v.(*PanicError); ok { // a worker's, with the worker's stack
@@ -232,5 +234,8 @@ func runKernel(k Kernel, x Exec, out []tensor.Write, in []tensor.Read) (err erro
 			err = &PanicError{v, debug.Stack()}
 		}
 	}()
+	if long, ok := k.(ContextKernel); ok {
+		return long.RunContext(ctx, x, out, in)
+	}
 	return k.Run(x, out, in)
 }

@@ -378,6 +378,10 @@ func (v *Variable) Assign(value *Node) *Node {
 	if v.err != nil {
 		return value.graph.Fail("Variable.Assign", v.err)
 	}
+	if value.graph.tracing > 0 {
+		return value.graph.Fail("Variable.Assign", tensor.Errorf("", tensor.ErrUnsupported,
+			"variable %q is assigned in a function that may run any number of times: return the value and assign it outside", v.name))
+	}
 	n := Apply(AssignOp{v}, value)
 	if !n.Valid() || value.graph.backend == nil || value.value == nil {
 		return n

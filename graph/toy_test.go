@@ -92,6 +92,7 @@ var errNegative = errors.New("negative")
 func (*toyBackend) Name() string                              { return "toy" }
 func (*toyBackend) Allocate(n int) (*tensor.Storage, error)   { return tensor.NewStorage(n), nil }
 func (*toyBackend) Import(r tensor.Read) (tensor.View, error) { return r.View(), nil }
+func (*toyBackend) Export(v tensor.View) (tensor.View, error) { return v, nil }
 func (*toyBackend) Placement() tensor.Placement               { return tensor.Placement{} }
 func (b *toyBackend) Exec() graph.Exec                        { return b }
 func (b *toyBackend) Compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {

@@ -44,6 +44,9 @@ func Save(path string, s *graph.Store, only ...*graph.Variable) error {
 	tensors := map[string]tensor.Read{}
 	for _, v := range vars {
 		value, err := v.Value()
+		if err == nil {
+			value, err = s.Backend().Export(value)
+		}
 		if err != nil {
 			return err
 		}

@@ -116,9 +116,9 @@ type run struct {
 	history  *History
 	progress *progress
 	results  []*tensor.Tensor
-	scalars  []func() float64 // the loss and the metrics of the last step
-	values   []float64        // theirs
-	sums     []float64        // theirs, over the epoch
+	scalars  []func() (float64, error) // the loss and the metrics of the last step
+	values   []float64                 // theirs
+	sums     []float64                 // theirs, over the epoch
 }
 
 // allocate makes the tensors that every step writes.
@@ -142,7 +142,7 @@ func (r *run) allocate() error {
 		if i >= len(r.results) { // an assignment stands where a value should
 			return tensor.Errorf("nn.Trainer", tensor.ErrShape, "%s is an assignment, want a scalar", r.nameOf(i))
 		}
-		read, err := scalarOf(r.results[i])
+		read, err := scalarOf(r.Backend, r.results[i])
 		if err != nil {
 			return fmt.Errorf("nn.Trainer: %s: %w", r.nameOf(i), err)
 		}
@@ -160,31 +160,37 @@ func (r *run) nameOf(i int) string {
 }
 
 // scalarOf reads a tensor of one element, without an allocation.
-func scalarOf(t *tensor.Tensor) (func() float64, error) {
+func scalarOf(b graph.Backend, t *tensor.Tensor) (func() (float64, error), error) {
 	if t.Rank() != 0 {
 		return nil, tensor.Errorf("", tensor.ErrShape, "it has shape %v, want a scalar", t.Shape())
 	}
 	switch t.DType() {
 	case tensor.Float16:
-		return element(t, tensor.F16.Float32)
+		return element(b, t, tensor.F16.Float32), nil
 	case tensor.BFloat16:
-		return element(t, tensor.BF16.Float32)
+		return element(b, t, tensor.BF16.Float32), nil
 	case tensor.Float32:
-		return element(t, func(v float32) float32 { return v })
+		return element(b, t, func(v float32) float32 { return v }), nil
 	case tensor.Float64:
-		return element(t, func(v float64) float64 { return v })
+		return element(b, t, func(v float64) float64 { return v }), nil
 	case tensor.Int64:
-		return element(t, func(v int64) float64 { return float64(v) })
+		return element(b, t, func(v int64) float64 { return float64(v) }), nil
 	}
 	return nil, tensor.Errorf("", tensor.ErrDType, "it is %s, want a float or int64", t.DType())
 }
 
-func element[T tensor.Element, F float32 | float64](t *tensor.Tensor, to func(T) F) (func() float64, error) {
-	e, err := tensor.Slice[T](t)
-	if err != nil {
-		return nil, err
+func element[T tensor.Element, F float32 | float64](b graph.Backend, t *tensor.Tensor, to func(T) F) func() (float64, error) {
+	return func() (float64, error) {
+		v, err := b.Export(t.View())
+		if err != nil {
+			return 0, err
+		}
+		e, err := tensor.AsSlice[T](v.Read())
+		if err != nil {
+			return 0, err
+		}
+		return float64(to(e[0])), nil
 	}
-	return func() float64 { return float64(to(e[0])) }, nil
 }
 
 // epoch runs the steps of one epoch, counted from 0.
@@ -206,7 +212,9 @@ func (r *run) epoch(ctx context.Context, epoch int) error {
 			return &StepError{epoch + 1, len(r.history.Losses) + 1, err}
 		}
 		for i, read := range r.scalars {
-			r.values[i] = read()
+			if r.values[i], err = read(); err != nil {
+				return &StepError{epoch + 1, len(r.history.Losses) + 1, err}
+			}
 			r.sums[i] += r.values[i]
 		}
 		r.history.Losses = append(r.history.Losses, r.values[0])

@@ -17,6 +17,7 @@ type reference struct{}
 func (reference) Name() string                               { return "reference" }
 func (reference) Allocate(size int) (*tensor.Storage, error) { return tensor.NewStorage(size), nil }
 func (reference) Import(r tensor.Read) (tensor.View, error)  { return r.View(), nil }
+func (reference) Export(v tensor.View) (tensor.View, error)  { return v, nil }
 func (reference) Placement() tensor.Placement                { return tensor.Placement{} }
 func (reference) Exec() graph.Exec                           { return nil }
 func (reference) Compile(op graph.Op, out, in []graph.Operand, _ []bool) (graph.Kernel, error) {

@@ -165,11 +165,12 @@ func Overlaps(a, b View) bool {
 		return true
 	}
 	as, bs := a.dtype.Size(), b.dtype.Size()
-	if alo == ahi || blo == bhi {
+	if alo == ahi || blo == bhi || a.storage == nil || b.storage == nil {
 		return false
 	}
-	if a.storage == b.storage {
-		return alo*as < bhi*bs && blo*bs < ahi*as
+	if ar, br := a.storage.root(), b.storage.root(); ar == br {
+		ao, bo := a.storage.offset, b.storage.offset
+		return ao+alo*as < bo+bhi*bs && bo+blo*bs < ao+ahi*as
 	}
 	if len(a.storage.host) == 0 || len(b.storage.host) == 0 {
 		return false

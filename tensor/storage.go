@@ -63,6 +63,8 @@ type Storage struct {
 	family    string
 	domain    AllocationDomain
 	handle    any
+	whole     *Storage // of a window: what it is a part of
+	offset    int      // of a window: its first byte there
 }
 
 // NewStorage allocates size zeroed, 64-byte aligned bytes of host memory.
@@ -115,8 +117,12 @@ func (s *Storage) BackendFamily() string { return s.orNone().family }
 // AllocationDomain is the allocator's number, 0 for plain host memory.
 func (s *Storage) AllocationDomain() AllocationDomain { return s.orNone().domain }
 
-// Handle is what the owning backend stored with the memory; nil for plain host memory.
+// Handle is what the owning backend stored with the memory; nil for plain host memory. That of a window is the
+// handle of the memory it is a part of, from whose byte HandleOffset on it lies.
 func (s *Storage) Handle() any { return s.orNone().handle }
+
+// HandleOffset is where a window begins in the memory of its handle, in bytes; 0 for every other storage.
+func (s *Storage) HandleOffset() int { return s.orNone().offset }
 
 // Bytes is the memory as host bytes. Error: ErrPlacement where host code cannot read it.
 func (s *Storage) Bytes() ([]byte, error) {

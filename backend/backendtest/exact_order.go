@@ -13,7 +13,7 @@ import (
 func Exacts() []Exact {
 	return slices.Concat(orderCases(), guardCases(), castCases(), scatterCases(), boundCases(), readingCases(),
 		writingCases(), emptyCases(), randomCases(), slopeCases(), slidingCases(),
-		normCases(), elementCases(), cumulativeCases(), combinerCases(), sortCases(), segmentCases())
+		normCases(), elementCases(), cumulativeCases(), combinerCases(), sortCases(), segmentCases(), controlCases())
 }
 
 // orderCases: ties and NaN in reductions and extremes.

@@ -10,7 +10,7 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// kernels holds the kernels of every row to graph's contract, through Backend.Compile alone.
+// kernels holds the kernels of every row to graph's contract, through graph.CompileOp alone.
 func (s *suite) kernels(t *testing.T) {
 	for k, r := range Table() {
 		if sampled(k + 1) {
@@ -130,7 +130,7 @@ func (x *trial) compile(in, out arrangement, used []bool) (bound, error) {
 		b.out, outs = append(b.out, w), append(outs, graph.Operand{DType: a.DType, Layout: l})
 	}
 	var err error
-	b.kernel, err = x.b.Compile(x.op, outs, ins, used)
+	b.kernel, err = graph.CompileOp(x.b, x.op, outs, ins, used)
 	return b, err
 }
 

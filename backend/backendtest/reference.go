@@ -3,6 +3,7 @@ package backendtest
 import (
 	"fmt"
 
+	"github.com/adjoint-go/adjoint/control"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -76,6 +77,12 @@ func reference(op graph.Op, in []array) ([]outcome, error) {
 		return refSort(o, in), nil
 	case ops.SearchSortedOp:
 		return one(refSearchSorted(o, in[0], in[1]))
+	case control.CondOp:
+		return refCond(o, in)
+	case control.WhileOp:
+		return refWhile(o, in)
+	case control.ScanOp:
+		return refLoop(o, in)
 	}
 	if a, ok := op.(graph.Aliaser); ok {
 		specs := make([]tensor.Spec, len(in))

@@ -90,7 +90,7 @@ func (x *trial) overlaps(t reporter) {
 			for j, o := range b.out {
 				outs[j] = graph.Operand{DType: o.DType(), Layout: o.Layout()}
 			}
-			kernel, err := x.b.Compile(x.op, outs, ins, all(len(x.want)))
+			kernel, err := graph.CompileOp(x.b, x.op, outs, ins, all(len(x.want)))
 			if err != nil {
 				t.Errorf("%s: %v", x.where, err)
 				return
@@ -136,7 +136,7 @@ func (x *trial) twice(t reporter) {
 		l := tensor.RowMajor(w.Shape)
 		l.Strides[axis] = 0
 		outs[i].Layout = l
-		if _, err := x.b.Compile(x.op, outs, operandsOf(b.in), all(len(x.want))); !errors.Is(err, tensor.ErrNonInjective) {
+		if _, err := graph.CompileOp(x.b, x.op, outs, operandsOf(b.in), all(len(x.want))); !errors.Is(err, tensor.ErrNonInjective) {
 			t.Errorf("%s, result %d with stride 0: the error is %v, want ErrNonInjective", x.where, i, err)
 		}
 	}

@@ -81,7 +81,7 @@ func Table() []Row {
 	return slices.Concat(unaryRows(), binaryRows(), compositeRows(), castRows(), creationRows(), viewRows(),
 		reductionRows(), cumulativeRows(), combinerRows(), slidingRows(), normRows(), elementRows(),
 		productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows(), sortRows(),
-		quantileRows(), uniqueRows(), segmentRows(), bagRows(), nanRows())
+		quantileRows(), uniqueRows(), controlRows(), segmentRows(), bagRows(), nanRows())
 }
 
 func one(f func(*Node) *Node) func([]*Node) []*Node {
