@@ -231,3 +231,33 @@ func updateMaxF64(best *float64, at *int, keys *float64, i int, n int)
 //
 //go:noescape
 func updateMinF64(best *float64, at *int, keys *float64, i int, n int)
+
+// expF32 is out = exp x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func expF32(out *float32, x *float32, n int)
+
+// sigmoidF32 is out = sigmoid x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func sigmoidF32(out *float32, x *float32, n int)
+
+// tanhF32 is out = tanh x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func tanhF32(out *float32, x *float32, n int)
+
+// logF32 is out = log x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func logF32(out *float32, x *float32, n int)
+
+// expF64 is out = exp x, element by element, up to the first register that has |x| ≥ 708 or NaN or is not
+// full. It returns how many elements are done. It is bound by arithmetic.
+//
+//go:noescape
+func expF64(out *float64, x *float64, n int) int

@@ -35,6 +35,8 @@ func init() {
 		greatest64.first, smallest64.first,
 		updateBy(updateMaxF64, updateMax[float64]), updateBy(updateMinF64, updateMin[float64]),
 	}
+	elementary32 = Elementary[float32]{mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32)}
+	elementary64.Exp = partlyBy(expF64, expRow64)
 }
 
 // The functions that follow hold what assembly takes on trust: lengths, and how much it does in a call.
@@ -99,6 +101,31 @@ func shiftBy[T Float](f func(out, a *T, s, otherwise T, n int)) func(out, a []T,
 			n := min(len(out), most)
 			f(unsafe.SliceData(out), unsafe.SliceData(a), m, infiniteShift(m), n)
 			out, a = out[n:], a[n:]
+		}
+	}
+}
+
+// mapBy takes functions of which an element costs some nanoseconds.
+func mapBy[T Float](f func(out, x *T, n int)) func(out, x []T) {
+	return func(out, x []T) {
+		for x = x[:len(out)]; len(out) > 0; {
+			n := min(len(out), most/8)
+			f(unsafe.SliceData(out), unsafe.SliceData(x), n)
+			out, x = out[n:], x[n:]
+		}
+	}
+}
+
+// partlyBy hands the register that f stops at to the Go code, and a few more: they are likely to be alike.
+func partlyBy[T Float](f func(out, x *T, n int) int, rest func(out, x []T)) func(out, x []T) {
+	lanes := 32 / int(unsafe.Sizeof(*new(T)))
+	return func(out, x []T) {
+		for x = x[:len(out)]; len(out) > 0; {
+			done := f(unsafe.SliceData(out), unsafe.SliceData(x), min(len(out), most/8))
+			out, x = out[done:], x[done:]
+			n := min(8*lanes, len(out))
+			rest(out[:n], x)
+			out, x = out[n:], x[n:]
 		}
 	}
 }

@@ -22,15 +22,22 @@ type pairOf[T Float] struct{ table, twin primitive[T] }
 
 func pairs[T Float]() []pairOf[T] {
 	var all []pairOf[T]
-	table, twin := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), ExtremesOf[T]()),
-		primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T]())
+	table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), ExtremesOf[T](), ElementaryOf[T]())
+	twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), goElementary[T]())
 	for i := range table {
 		all = append(all, pairOf[T]{table[i], twin[i]})
 	}
 	return all
 }
 
-func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T]) []primitive[T] {
+func goElementary[T Float]() Elementary[T] {
+	if e, ok := any(&goElementary32).(*Elementary[T]); ok {
+		return *e
+	}
+	return *any(&goElementary64).(*Elementary[T])
+}
+
+func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T]) []primitive[T] {
 	row := func(name string, exact bool, f func(out, a, b []T)) primitive[T] {
 		return primitive[T]{name: name, slices: 3, exact: exact, run: func(s [][]T, _ T) []T {
 			f(s[0], s[1], s[2])
@@ -52,6 +59,18 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T])
 	scalar := func(name string, exact bool, f func(out, a []T, v T)) primitive[T] {
 		return primitive[T]{name: name, slices: 2, exact: exact, run: func(s [][]T, v T) []T {
 			f(s[0], s[1], v)
+			return nil
+		}}
+	}
+	unary := func(name string, f func(out, x []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: true, run: func(s [][]T, _ T) []T {
+			f(s[0], s[1])
+			return nil
+		}}
+	}
+	unaryInPlace := func(name string, f func(out, x []T)) primitive[T] {
+		return primitive[T]{name: name + "_in_place", slices: 1, exact: true, run: func(s [][]T, _ T) []T {
+			f(s[0], s[0])
 			return nil
 		}}
 	}
@@ -101,6 +120,8 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T])
 		rows("Extremes.MaxRows", true, e.MaxRows), rows("Extremes.MinRows", true, e.MinRows),
 		first("Extremes.FirstMax", e.FirstMax), first("Extremes.FirstMin", e.FirstMin),
 		update("Extremes.UpdateMax", e.UpdateMax), update("Extremes.UpdateMin", e.UpdateMin),
+		unary("Elementary.Exp", el.Exp), unaryInPlace("Elementary.Exp", el.Exp), unary("Elementary.Log", el.Log),
+		unary("Elementary.Tanh", el.Tanh), unary("Elementary.Sigmoid", el.Sigmoid),
 	}
 }
 
@@ -114,6 +135,12 @@ var contents = []struct {
 	{"wide", "exponents of all sizes, overflow, subnormals", func(r *rand.Rand) float64 {
 		return math.Float64frombits(r.Uint64())
 	}},
+	{"edges", "where functions change course", func(r *rand.Rand) float64 {
+		edge := []float64{-104, 89, 0x1p-13, 10, -10, -0x1p-13, 709.79, -745.14, 708, -708, math.MaxFloat32, 0x1p-149, 88.72}
+		v := edge[r.IntN(len(edge))]
+		return v + v*float64(r.IntN(5)-2)*[]float64{0x1p-24, 0x1p-53, 0x1p-10}[r.IntN(3)]
+	}},
+	{"exponents", "of all results of exp", func(r *rand.Rand) float64 { return (r.Float64() - 0.5) * 1500 }},
 	{"few", "ties", func(r *rand.Rand) float64 { return float64(r.IntN(5) - 2) }},
 	{"zeros", "signs of zeros", func(r *rand.Rand) float64 { return math.Copysign(0, float64(r.IntN(2))-0.5) }},
 	{"negative", "zeros are the greatest", func(r *rand.Rand) float64 {

@@ -40,7 +40,11 @@ type stream struct {
 func (s *stream) emit(unroll int) {
 	s.at = GP64()
 	XORQ(s.at, s.at)
-	for _, u := range []int{unroll, 1} {
+	unrolls := []int{unroll, 1}
+	if unroll == 1 {
+		unrolls = unrolls[:1]
+	}
+	for _, u := range unrolls {
 		loop, done := fmt.Sprintf("by%d", u), fmt.Sprintf("after%d", u)
 		elements := u * s.e.lanes
 		Label(loop)

@@ -26,6 +26,7 @@ func main() {
 		elementwise(e)
 		extremes(e)
 	}
+	elementary()
 	Generate()
 }
 
@@ -60,11 +61,16 @@ var float64s = &elem{
 
 // The predicates of compare.
 const (
-	equal           = U8(0x00) // neither is NaN
-	unordered       = U8(0x03) // either is NaN
-	notLessEqual    = U8(0x06) // >, or either is NaN
+	equal           = U8(0x00) // what does not hold where an operand is NaN
 	ordered         = U8(0x07)
-	notGreaterEqual = U8(0x19) // <, or either is NaN
+	less            = U8(0x11)
+	lessEqual       = U8(0x12)
+	greaterEqual    = U8(0x1d)
+	unordered       = U8(0x03) // what holds there
+	notLess         = U8(0x15)
+	notLessEqual    = U8(0x16)
+	notGreaterEqual = U8(0x19)
+	notGreater      = U8(0x1a)
 )
 
 // masks is 64 bytes of ones and 64 of zeros: from byte 64 − n on it masks the first n bytes of 64.
