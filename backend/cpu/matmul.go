@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -22,6 +23,7 @@ type matmul[E tensor.Element, A summable] struct {
 	operands fixed
 	rows     rowsOf[E, A]
 	mac      mac[A]
+	add      func(out, a, b []A)
 	batch    nest // operand 0 the result, 1 and 2 the matrices
 	m, k, n  int
 	first    int    // the operand whose elements are the scalars: 0, or 1 where the product is transposed
@@ -104,6 +106,7 @@ func newMatMul[E tensor.Element, A summable](out, x, y graph.Operand, rows rowsO
 	r := x.Rank()
 	p := &matmul[E, A]{
 		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows, mac: mac,
+		add:   simd.SumsOf[A]().Row,
 		batch: newNest(batchOf(out), batchOf(x), batchOf(y)),
 		m:     x.Shape[r-2], k: x.Shape[r-1], n: y.Shape[r-1],
 		x: matrixOf(x), y: matrixOf(y), c: matrixOf(out),

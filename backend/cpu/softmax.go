@@ -3,6 +3,7 @@ package cpu
 import (
 	"math"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -25,6 +26,7 @@ type softmax[E tensor.Element, A float] struct {
 	kept     nest // of the lines: operand 0 the source, 1 the destination
 	outStep  int  // along a line of the destination
 	log      bool
+	floats   simd.Floats[A] // for the division
 
 	states states[softmaxRun[E, A]]
 	spare  states[softmaxScratch[E, A]]
@@ -74,8 +76,9 @@ func newSoftmax[E tensor.Element, A float](op ops.SoftmaxOp, out, in graph.Opera
 	keptOut, _ := splitAxes(out.Layout, []int{op.Axis})
 	p := &softmax[E, A]{
 		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{in}, inPlace: []bool{true}},
-		top:      maxOf(A(math.Inf(-1)), maxBlock[A]), sum: sumOf[A](false),
+		top:      maxOf(A(math.Inf(-1))), sum: sumOf[A](false),
 		rows: rows, kept: newNestByStride(keptIn, keptOut), outStep: out.Strides[op.Axis], log: op.Log,
+		floats: simd.FloatsOf[A](),
 	}
 	p.folder = newFolder(rows, line, &p.kept, false, exps)
 	return p
@@ -152,7 +155,8 @@ func (p *softmax[E, A]) strip(w *softmaxScratch[E, A], src, dst int, top, sum []
 			if p.keeps() {
 				p.rows.store(w.dst, dst+(i+j)*p.outStep, outColumn, x)
 			}
-			p.sum.row(w.lanes[j%used*p.folder.width:][:len(x)], x)
+			lane := w.lanes[j%used*p.folder.width:][:len(x)]
+			p.sum.row(lane, lane, x)
 		}
 		p.folder.pushLanes(&w.lineReader, p.sum, used, len(x))
 	}
@@ -198,33 +202,20 @@ func (p *softmax[E, A]) finish(w *softmaxScratch[E, A], x []A, src, srcStep, dst
 	}
 	switch single := p.folder.width == 1; {
 	case p.log && single:
-		shiftLine(x, top[0])
-		shiftLine(x, sum[0])
+		p.folder.exps.shift(x, x, top[0])
+		p.folder.exps.shift(x, x, sum[0])
 	case p.log:
-		shiftColumns(x, top)
-		shiftColumns(x, sum)
+		p.folder.exps.shifts(x, x, top)
+		p.folder.exps.shifts(x, x, sum)
 	default:
 		if !p.keeps() {
 			p.exp(x, top)
 		}
 		if single {
-			divideLine(x, sum[0])
+			p.floats.DivBy(x, x, sum[0])
 		} else {
-			divideColumns(x, sum)
+			p.floats.Div(x, x, sum)
 		}
 	}
 	p.rows.store(w.dst, dst, dstStep, x)
-}
-
-func divideLine[A float](x []A, s A) {
-	for i, v := range x {
-		x[i] = v / s
-	}
-}
-
-func divideColumns[A float](x, s []A) {
-	s = s[:len(x)]
-	for i, v := range x {
-		x[i] = v / s[i]
-	}
 }
