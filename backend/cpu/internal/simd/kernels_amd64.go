@@ -118,6 +118,60 @@ func updateMaxF32(best *float32, at *int, keys *float32, i int, n int)
 //go:noescape
 func updateMinF32(best *float32, at *int, keys *float32, i int, n int)
 
+// gemm1F32 multiplies 1 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm1F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemm2F32 multiplies 2 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm2F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemm3F32 multiplies 3 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm3F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemm4F32 multiplies 4 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm4F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemm5F32 multiplies 5 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemm6F32 multiplies 6 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// transpose8F32 turns squares of 8 rows of src, side by side, into columns of dst, one below the other.
+// Columns that src has no row for are set to 0. Strides are in elements.
+//
+//go:noescape
+func transpose8F32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+
+// transpose6F32 turns squares of 6 rows of src, side by side, into columns of dst, one below the other.
+// Columns that src has no row for are set to 0. Strides are in elements.
+//
+//go:noescape
+func transpose6F32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+
 // sumBlockF64 is the sum of a block of n elements in eight lanes. It is bound by the latency
 // of addition: 4 cycles for eight elements.
 //
@@ -231,6 +285,60 @@ func updateMaxF64(best *float64, at *int, keys *float64, i int, n int)
 //
 //go:noescape
 func updateMinF64(best *float64, at *int, keys *float64, i int, n int)
+
+// gemm1F64 multiplies 1 rows of a by 8 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm1F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemm2F64 multiplies 2 rows of a by 8 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm2F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemm3F64 multiplies 3 rows of a by 8 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm3F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemm4F64 multiplies 4 rows of a by 8 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm4F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemm5F64 multiplies 5 rows of a by 8 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemm6F64 multiplies 6 rows of a by 8 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemm6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// transpose4F64 turns squares of 4 rows of src, side by side, into columns of dst, one below the other.
+// Columns that src has no row for are set to 0. Strides are in elements.
+//
+//go:noescape
+func transpose4F64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+
+// transpose2F64 turns squares of 2 rows of src, side by side, into columns of dst, one below the other.
+// Columns that src has no row for are set to 0. Strides are in elements.
+//
+//go:noescape
+func transpose2F64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
 
 // expF32 is out = exp x, element by element.
 // It is bound by arithmetic in float64.

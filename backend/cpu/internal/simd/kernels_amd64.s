@@ -1444,6 +1444,595 @@ next:
 	VZEROUPPER
 	RET
 
+// func gemm1F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm1F32(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+
+loop:
+	VMOVUPS      (DI), Y2
+	VMOVUPS      32(DI), Y3
+	VBROADCASTSS (DX), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Y0, Y0
+	VADDPS       32(DX), Y1, Y1
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm2F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm2F32(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+loop:
+	VMOVUPS      (DI), Y4
+	VMOVUPS      32(DI), Y5
+	VBROADCASTSS (DX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (DX)(BX*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Y0, Y0
+	VADDPS       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPS       (DX), Y2, Y2
+	VADDPS       32(DX), Y3, Y3
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm3F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm3F32(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+
+loop:
+	VMOVUPS      (DI), Y6
+	VMOVUPS      32(DI), Y7
+	VBROADCASTSS (DX), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (DX)(BX*1), Y8
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (DX)(BX*2), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Y0, Y0
+	VADDPS       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPS       (DX), Y2, Y2
+	VADDPS       32(DX), Y3, Y3
+	ADDQ         CX, DX
+	VADDPS       (DX), Y4, Y4
+	VADDPS       32(DX), Y5, Y5
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm4F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm4F32(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+loop:
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	VBROADCASTSS (DX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS (DX)(BX*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS (DX)(BX*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (R10), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Y0, Y0
+	VADDPS       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPS       (DX), Y2, Y2
+	VADDPS       32(DX), Y3, Y3
+	ADDQ         CX, DX
+	VADDPS       (DX), Y4, Y4
+	VADDPS       32(DX), Y5, Y5
+	ADDQ         CX, DX
+	VADDPS       (DX), Y6, Y6
+	VADDPS       32(DX), Y7, Y7
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm5F32(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+
+loop:
+	VMOVUPS      (DI), Y10
+	VMOVUPS      32(DI), Y11
+	VBROADCASTSS (DX), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS (DX)(BX*1), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS (DX)(BX*2), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS (R10), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS (R10)(BX*1), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Y0, Y0
+	VADDPS       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPS       (DX), Y2, Y2
+	VADDPS       32(DX), Y3, Y3
+	ADDQ         CX, DX
+	VADDPS       (DX), Y4, Y4
+	VADDPS       32(DX), Y5, Y5
+	ADDQ         CX, DX
+	VADDPS       (DX), Y6, Y6
+	VADDPS       32(DX), Y7, Y7
+	ADDQ         CX, DX
+	VADDPS       (DX), Y8, Y8
+	VADDPS       32(DX), Y9, Y9
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm6F32(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x02, CX
+	SHLQ   $0x02, BX
+	SHLQ   $0x02, SI
+	SHLQ   $0x02, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+loop:
+	VMOVUPS      (DI), Y12
+	VMOVUPS      32(DI), Y13
+	VBROADCASTSS (DX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (DX)(BX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (DX)(BX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (R10), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (R10)(BX*1), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (R10)(BX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Y0, Y0
+	VADDPS       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPS       (DX), Y2, Y2
+	VADDPS       32(DX), Y3, Y3
+	ADDQ         CX, DX
+	VADDPS       (DX), Y4, Y4
+	VADDPS       32(DX), Y5, Y5
+	ADDQ         CX, DX
+	VADDPS       (DX), Y6, Y6
+	VADDPS       32(DX), Y7, Y7
+	ADDQ         CX, DX
+	VADDPS       (DX), Y8, Y8
+	VADDPS       32(DX), Y9, Y9
+	ADDQ         CX, DX
+	VADDPS       (DX), Y10, Y10
+	VADDPS       32(DX), Y11, Y11
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPS Y10, (AX)
+	VMOVUPS Y11, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func transpose8F32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+// Requires: AVX
+TEXT ·transpose8F32(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstRow+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ squares+32(FP), SI
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+
+loop:
+	MOVQ       DX, DI
+	VMOVUPS    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y1
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y2
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y3
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y4
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y5
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y6
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y7
+	ADDQ       BX, DI
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPS  Y5, Y4, Y3
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VSHUFPS    $0x44, Y1, Y8, Y7
+	VSHUFPS    $0xee, Y1, Y8, Y1
+	VSHUFPS    $0x44, Y2, Y0, Y8
+	VSHUFPS    $0xee, Y2, Y0, Y0
+	VSHUFPS    $0x44, Y5, Y3, Y2
+	VSHUFPS    $0xee, Y5, Y3, Y3
+	VSHUFPS    $0x44, Y6, Y4, Y5
+	VSHUFPS    $0xee, Y6, Y4, Y4
+	VPERM2F128 $0x20, Y2, Y7, Y6
+	VPERM2F128 $0x20, Y3, Y1, Y9
+	VPERM2F128 $0x20, Y5, Y8, Y10
+	VPERM2F128 $0x20, Y4, Y0, Y11
+	VPERM2F128 $0x31, Y2, Y7, Y2
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VPERM2F128 $0x31, Y5, Y8, Y3
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPS    Y6, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y9, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y10, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y11, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y2, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y1, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y3, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $0x20, DX
+	DECQ       SI
+	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func transpose6F32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+// Requires: AVX
+TEXT ·transpose6F32(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstRow+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ squares+32(FP), SI
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+
+loop:
+	MOVQ       DX, DI
+	VMOVUPS    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y1
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y2
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y3
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y4
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y5
+	ADDQ       BX, DI
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPS  Y5, Y4, Y3
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VSHUFPS    $0x44, Y1, Y8, Y7
+	VSHUFPS    $0xee, Y1, Y8, Y1
+	VSHUFPS    $0x44, Y2, Y0, Y8
+	VSHUFPS    $0xee, Y2, Y0, Y0
+	VSHUFPS    $0x44, Y5, Y3, Y2
+	VSHUFPS    $0xee, Y5, Y3, Y3
+	VSHUFPS    $0x44, Y6, Y4, Y5
+	VSHUFPS    $0xee, Y6, Y4, Y4
+	VPERM2F128 $0x20, Y2, Y7, Y6
+	VPERM2F128 $0x20, Y3, Y1, Y9
+	VPERM2F128 $0x20, Y5, Y8, Y10
+	VPERM2F128 $0x20, Y4, Y0, Y11
+	VPERM2F128 $0x31, Y2, Y7, Y2
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VPERM2F128 $0x31, Y5, Y8, Y3
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPS    Y6, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y9, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y10, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y11, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y2, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y1, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y3, (AX)
+	ADDQ       CX, AX
+	VMOVUPS    Y0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $0x20, DX
+	DECQ       SI
+	JNZ        loop
+	VZEROUPPER
+	RET
+
 // func sumBlockF64(x *float64, n int) float64
 // Requires: AVX, SSE2
 TEXT ·sumBlockF64(SB), NOSPLIT, $0-24
@@ -2860,6 +3449,531 @@ next:
 	ADDQ $0x00000020, CX
 	SUBQ $0x00000004, BX
 	JNZ  loop
+	VZEROUPPER
+	RET
+
+// func gemm1F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm1F64(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x03, CX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+
+loop:
+	VMOVUPD      (DI), Y2
+	VMOVUPD      32(DI), Y3
+	VBROADCASTSD (DX), Y4
+	VFMADD231PD  Y2, Y4, Y0
+	VFMADD231PD  Y3, Y4, Y1
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Y0, Y0
+	VADDPD       32(DX), Y1, Y1
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm2F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm2F64(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x03, CX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+
+loop:
+	VMOVUPD      (DI), Y4
+	VMOVUPD      32(DI), Y5
+	VBROADCASTSD (DX), Y6
+	VFMADD231PD  Y4, Y6, Y0
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD (DX)(BX*1), Y6
+	VFMADD231PD  Y4, Y6, Y2
+	VFMADD231PD  Y5, Y6, Y3
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Y0, Y0
+	VADDPD       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPD       (DX), Y2, Y2
+	VADDPD       32(DX), Y3, Y3
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm3F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm3F64(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x03, CX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+
+loop:
+	VMOVUPD      (DI), Y6
+	VMOVUPD      32(DI), Y7
+	VBROADCASTSD (DX), Y8
+	VFMADD231PD  Y6, Y8, Y0
+	VFMADD231PD  Y7, Y8, Y1
+	VBROADCASTSD (DX)(BX*1), Y8
+	VFMADD231PD  Y6, Y8, Y2
+	VFMADD231PD  Y7, Y8, Y3
+	VBROADCASTSD (DX)(BX*2), Y8
+	VFMADD231PD  Y6, Y8, Y4
+	VFMADD231PD  Y7, Y8, Y5
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Y0, Y0
+	VADDPD       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPD       (DX), Y2, Y2
+	VADDPD       32(DX), Y3, Y3
+	ADDQ         CX, DX
+	VADDPD       (DX), Y4, Y4
+	VADDPD       32(DX), Y5, Y5
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm4F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm4F64(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x03, CX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+
+loop:
+	VMOVUPD      (DI), Y8
+	VMOVUPD      32(DI), Y9
+	VBROADCASTSD (DX), Y10
+	VFMADD231PD  Y8, Y10, Y0
+	VFMADD231PD  Y9, Y10, Y1
+	VBROADCASTSD (DX)(BX*1), Y10
+	VFMADD231PD  Y8, Y10, Y2
+	VFMADD231PD  Y9, Y10, Y3
+	VBROADCASTSD (DX)(BX*2), Y10
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y10, Y5
+	VBROADCASTSD (R10), Y10
+	VFMADD231PD  Y8, Y10, Y6
+	VFMADD231PD  Y9, Y10, Y7
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Y0, Y0
+	VADDPD       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPD       (DX), Y2, Y2
+	VADDPD       32(DX), Y3, Y3
+	ADDQ         CX, DX
+	VADDPD       (DX), Y4, Y4
+	VADDPD       32(DX), Y5, Y5
+	ADDQ         CX, DX
+	VADDPD       (DX), Y6, Y6
+	VADDPD       32(DX), Y7, Y7
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm5F64(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x03, CX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
+
+loop:
+	VMOVUPD      (DI), Y10
+	VMOVUPD      32(DI), Y11
+	VBROADCASTSD (DX), Y12
+	VFMADD231PD  Y10, Y12, Y0
+	VFMADD231PD  Y11, Y12, Y1
+	VBROADCASTSD (DX)(BX*1), Y12
+	VFMADD231PD  Y10, Y12, Y2
+	VFMADD231PD  Y11, Y12, Y3
+	VBROADCASTSD (DX)(BX*2), Y12
+	VFMADD231PD  Y10, Y12, Y4
+	VFMADD231PD  Y11, Y12, Y5
+	VBROADCASTSD (R10), Y12
+	VFMADD231PD  Y10, Y12, Y6
+	VFMADD231PD  Y11, Y12, Y7
+	VBROADCASTSD (R10)(BX*1), Y12
+	VFMADD231PD  Y10, Y12, Y8
+	VFMADD231PD  Y11, Y12, Y9
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Y0, Y0
+	VADDPD       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPD       (DX), Y2, Y2
+	VADDPD       32(DX), Y3, Y3
+	ADDQ         CX, DX
+	VADDPD       (DX), Y4, Y4
+	VADDPD       32(DX), Y5, Y5
+	ADDQ         CX, DX
+	VADDPD       (DX), Y6, Y6
+	VADDPD       32(DX), Y7, Y7
+	ADDQ         CX, DX
+	VADDPD       (DX), Y8, Y8
+	VADDPD       32(DX), Y9, Y9
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y8, (AX)
+	VMOVUPD Y9, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemm6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, FMA3
+TEXT ·gemm6F64(SB), NOSPLIT, $0-72
+	MOVQ   c+0(FP), AX
+	MOVQ   cRow+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   aRow+24(FP), BX
+	MOVQ   aCol+32(FP), SI
+	MOVQ   b+40(FP), DI
+	MOVQ   bRow+48(FP), R8
+	MOVQ   depth+56(FP), R9
+	SHLQ   $0x03, CX
+	SHLQ   $0x03, BX
+	SHLQ   $0x03, SI
+	SHLQ   $0x03, R8
+	LEAQ   (DX)(BX*2), R10
+	ADDQ   BX, R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
+	VXORPD Y10, Y10, Y10
+	VXORPD Y11, Y11, Y11
+
+loop:
+	VMOVUPD      (DI), Y12
+	VMOVUPD      32(DI), Y13
+	VBROADCASTSD (DX), Y14
+	VFMADD231PD  Y12, Y14, Y0
+	VFMADD231PD  Y13, Y14, Y1
+	VBROADCASTSD (DX)(BX*1), Y14
+	VFMADD231PD  Y12, Y14, Y2
+	VFMADD231PD  Y13, Y14, Y3
+	VBROADCASTSD (DX)(BX*2), Y14
+	VFMADD231PD  Y12, Y14, Y4
+	VFMADD231PD  Y13, Y14, Y5
+	VBROADCASTSD (R10), Y14
+	VFMADD231PD  Y12, Y14, Y6
+	VFMADD231PD  Y13, Y14, Y7
+	VBROADCASTSD (R10)(BX*1), Y14
+	VFMADD231PD  Y12, Y14, Y8
+	VFMADD231PD  Y13, Y14, Y9
+	VBROADCASTSD (R10)(BX*2), Y14
+	VFMADD231PD  Y12, Y14, Y10
+	VFMADD231PD  Y13, Y14, Y11
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Y0, Y0
+	VADDPD       32(DX), Y1, Y1
+	ADDQ         CX, DX
+	VADDPD       (DX), Y2, Y2
+	VADDPD       32(DX), Y3, Y3
+	ADDQ         CX, DX
+	VADDPD       (DX), Y4, Y4
+	VADDPD       32(DX), Y5, Y5
+	ADDQ         CX, DX
+	VADDPD       (DX), Y6, Y6
+	VADDPD       32(DX), Y7, Y7
+	ADDQ         CX, DX
+	VADDPD       (DX), Y8, Y8
+	VADDPD       32(DX), Y9, Y9
+	ADDQ         CX, DX
+	VADDPD       (DX), Y10, Y10
+	VADDPD       32(DX), Y11, Y11
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y8, (AX)
+	VMOVUPD Y9, 32(AX)
+	ADDQ    CX, AX
+	VMOVUPD Y10, (AX)
+	VMOVUPD Y11, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func transpose4F64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+// Requires: AVX
+TEXT ·transpose4F64(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstRow+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ squares+32(FP), SI
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+
+loop:
+	MOVQ       DX, DI
+	VMOVUPD    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y1
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y2
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y3
+	ADDQ       BX, DI
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x20, Y2, Y0, Y5
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPD    Y3, (AX)
+	ADDQ       CX, AX
+	VMOVUPD    Y5, (AX)
+	ADDQ       CX, AX
+	VMOVUPD    Y1, (AX)
+	ADDQ       CX, AX
+	VMOVUPD    Y0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $0x20, DX
+	DECQ       SI
+	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func transpose2F64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+// Requires: AVX
+TEXT ·transpose2F64(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstRow+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ squares+32(FP), SI
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+
+loop:
+	MOVQ       DX, DI
+	VMOVUPD    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y1
+	ADDQ       BX, DI
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x20, Y2, Y0, Y5
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPD    Y3, (AX)
+	ADDQ       CX, AX
+	VMOVUPD    Y5, (AX)
+	ADDQ       CX, AX
+	VMOVUPD    Y1, (AX)
+	ADDQ       CX, AX
+	VMOVUPD    Y0, (AX)
+	ADDQ       CX, AX
+	ADDQ       $0x20, DX
+	DECQ       SI
+	JNZ        loop
 	VZEROUPPER
 	RET
 

@@ -37,6 +37,12 @@ func init() {
 	}
 	elementary32 = Elementary[float32]{mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32)}
 	elementary64.Exp = partlyBy(expF64, expRow64)
+	movement32.Transpose = transposeBy(transpose8F32)
+	movement64.Transpose = transposeBy(transpose4F64)
+	tile32 = &Tile[float32]{Columns: 16, squares: pack32}
+	tile32.by = [...]tileKernel[float32]{nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32}
+	tile64 = &Tile[float64]{Columns: 8, squares: pack64}
+	tile64.by = [...]tileKernel[float64]{nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64}
 }
 
 // The functions that follow hold what assembly takes on trust: lengths, and how much it does in a call.
@@ -241,4 +247,35 @@ func (e *ends[T]) first(keys []T, best T) (T, int) {
 	}
 	at := won + e.findEqual(&keys[won], size, best)
 	return keys[at], at
+}
+
+func pack32(dst, a *float32, aRow, squares int) { transpose6F32(dst, PackedRow, a, aRow, squares) }
+
+func pack64(dst, a *float64, aRow, squares int) {
+	transpose4F64(dst, PackedRow, a, aRow, squares)
+	lower, right := unsafe.Add(unsafe.Pointer(a), 4*aRow*8), unsafe.Add(unsafe.Pointer(dst), 4*8)
+	transpose2F64((*float64)(right), PackedRow, (*float64)(lower), aRow, squares)
+}
+
+// transposeBy leaves what is no whole square to the Go code.
+func transposeBy[T Float](f func(dst *T, dstRow int, src *T, srcRow, squares int)) func([]T, int, []T, int, int, int) {
+	lanes := 32 / int(unsafe.Sizeof(*new(T)))
+	return func(dst []T, dstRow int, src []T, srcRow, rows, columns int) {
+		whole := columns &^ (lanes - 1)
+		for ; rows >= lanes && columns > 0; rows -= lanes {
+			_, _ = dst[(columns-1)*dstRow+lanes-1], src[(lanes-1)*srcRow+columns-1]
+			if whole > 0 {
+				f(&dst[0], dstRow, &src[0], srcRow, whole/lanes)
+			}
+			if whole < columns {
+				transpose(dst[whole*dstRow:], dstRow, src[whole:], srcRow, lanes, columns-whole)
+			}
+			if rows > lanes {
+				dst, src = dst[lanes:], src[lanes*srcRow:]
+			}
+		}
+		if rows > 0 && columns > 0 {
+			transpose(dst, dstRow, src, srcRow, rows, columns)
+		}
+	}
 }

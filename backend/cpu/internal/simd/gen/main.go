@@ -25,6 +25,7 @@ func main() {
 		sums(e)
 		elementwise(e)
 		extremes(e)
+		products(e)
 	}
 	elementary()
 	Generate()
@@ -36,7 +37,7 @@ type elem struct {
 	size, lanes int // bytes of an element, elements in a YMM register
 	shift       int // log₂ size
 
-	add, sub, mul, div, max, min, and, or, xor, move func(...Op)
+	add, sub, mul, div, max, min, and, or, xor, move, fma func(...Op)
 
 	broadcast  func(...Op)
 	compare    func(...Op)               // predicate, a, b, c: c = b predicate a
@@ -48,14 +49,14 @@ type elem struct {
 var float32s = &elem{
 	suffix: "F32", typ: "float32", size: 4, lanes: 8, shift: 2,
 	add: VADDPS, sub: VSUBPS, mul: VMULPS, div: VDIVPS, max: VMAXPS, min: VMINPS,
-	and: VANDPS, or: VORPS, xor: VXORPS, move: VMOVUPS,
+	and: VANDPS, or: VORPS, xor: VXORPS, move: VMOVUPS, fma: VFMADD231PS,
 	broadcast: VBROADCASTSS, compare: VCMPPS, blend: VBLENDVPS, moveMasked: VMASKMOVPS, signs: VMOVMSKPS,
 }
 
 var float64s = &elem{
 	suffix: "F64", typ: "float64", size: 8, lanes: 4, shift: 3,
 	add: VADDPD, sub: VSUBPD, mul: VMULPD, div: VDIVPD, max: VMAXPD, min: VMINPD,
-	and: VANDPD, or: VORPD, xor: VXORPD, move: VMOVUPD,
+	and: VANDPD, or: VORPD, xor: VXORPD, move: VMOVUPD, fma: VFMADD231PD,
 	broadcast: VBROADCASTSD, compare: VCMPPD, blend: VBLENDVPD, moveMasked: VMASKMOVPD, signs: VMOVMSKPD,
 }
 
