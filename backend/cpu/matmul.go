@@ -14,7 +14,8 @@ import (
 // The order of every sum is fixed by the extents: k is cut in blocks of 256; in a block the products, each
 // rounded by itself, are added one after another to 0, and the sums of the blocks are added in order. Halves
 // are multiplied and added in float32 and complex64 in complex128, rounded once; integers wrap; for bool it
-// is the or of ands.
+// is the or of ands. Floats, and halves in float32, are multiplied by gemm instead where the CPU has fused
+// multiply-adds.
 //
 // It is bound by arithmetic. The inner loop adds 8 rows of y, each times a scalar of x, to a row of the
 // result: 8 products and 8 sums for 9 loads and a store, independent from column to column, and rows of y are
@@ -69,17 +70,25 @@ func compileMatMul(_ ops.MatMulOp, out, x, y graph.Operand) (graph.Kernel, error
 	case tensor.Uint64:
 		return newMatMul(out, x, y, sameRows[uint64](), macOf[uint64]()), nil
 	case tensor.Float16:
-		return newMatMul(out, x, y, float16Rows, macOf[float32]()), nil
+		return newFloatMatMul(out, x, y, float16Rows), nil
 	case tensor.BFloat16:
-		return newMatMul(out, x, y, bfloat16Rows, macOf[float32]()), nil
+		return newFloatMatMul(out, x, y, bfloat16Rows), nil
 	case tensor.Float32:
-		return newMatMul(out, x, y, sameRows[float32](), macOf[float32]()), nil
+		return newFloatMatMul(out, x, y, sameRows[float32]()), nil
 	case tensor.Float64:
-		return newMatMul(out, x, y, sameRows[float64](), macOf[float64]()), nil
+		return newFloatMatMul(out, x, y, sameRows[float64]()), nil
 	case tensor.Complex64:
 		return newMatMul(out, x, y, complex64Rows, macComplex), nil
 	}
 	return newMatMul(out, x, y, sameRows[complex128](), macComplex), nil
+}
+
+// newFloatMatMul takes tiles of fused multiply-adds where the CPU has them. Without k there is nothing to fuse.
+func newFloatMatMul[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A]) graph.Kernel {
+	if tile := simd.TileOf[A](); tile != nil && x.Shape[x.Rank()-1] > 0 {
+		return newGemm(out, x, y, rows, tile)
+	}
+	return newMatMul(out, x, y, rows, macOf[A]())
 }
 
 // validMatMul makes the errors: ErrDType, ErrRank, ErrShape.
