@@ -168,13 +168,6 @@ func quietNaN[A float](values []A) {
 	}
 }
 
-func quieted[A float](v A) A {
-	if v != v {
-		return A(math.NaN())
-	}
-	return v
-}
-
 func quietComplex64(values []complex64) {
 	for i, v := range values {
 		values[i] = complex(quieted(real(v)), quieted(imag(v)))

@@ -5,6 +5,8 @@ import "math"
 // Arithmetic is the operations on two operands that all numbers have, out = a ∘ b, element by element.
 type Arithmetic[T Number] struct {
 	Add, Sub, Mul func(out, a, b []T)
+	// MulAt multiplies the table's rows by u's, one after another.
+	MulAt func(table, u []T, p *Places)
 }
 
 // Floats is what only floats have.
@@ -47,7 +49,9 @@ func FloatsOf[T Float]() Floats[T] {
 	return *any(&floats64).(*Floats[T])
 }
 
-func goArithmetic[T Number]() Arithmetic[T] { return Arithmetic[T]{addRow[T], subRow[T], mulRow[T]} }
+func goArithmetic[T Number]() Arithmetic[T] {
+	return Arithmetic[T]{addRow[T], subRow[T], mulRow[T], rowsAtBy(mulRow[T])}
+}
 
 func goFloats[T Float]() Floats[T] {
 	return Floats[T]{divRow[T], divBy[T], mulBy[T], shift[T], shifts[T]}

@@ -16,6 +16,8 @@ type Extremes[T Number] struct {
 	// UpdateMax and UpdateMin let row i of keys compete with the best of each column: where a key wins it becomes
 	// the best, and at becomes i. A column whose best is NaN is decided.
 	UpdateMax, UpdateMin func(best []T, at []int, keys []T, i int)
+	// MaxAt and MinAt have the table's rows become their and u's rows' extremes, one after another.
+	MaxAt, MinAt func(table, u []T, p *Places)
 }
 
 var (
@@ -40,6 +42,7 @@ func goExtremes[T Number]() Extremes[T] {
 	return Extremes[T]{
 		maxOf[T], minOf[T], maxRow[T], minRow[T], maxRows[T], minRows[T],
 		firstMax[T], firstMin[T], updateMax[T], updateMin[T],
+		rowsAtBy(maxRow[T]), rowsAtBy(minRow[T]),
 	}
 }
 
@@ -50,7 +53,7 @@ func maxOf[T Number](x []T) T {
 	for _, v := range x {
 		if !(v <= best) {
 			if v != v {
-				return nanOf[T]()
+				return NaN[T]()
 			}
 			best = v
 		}
@@ -70,7 +73,7 @@ func minOf[T Number](x []T) T {
 	for _, v := range x {
 		if !(v >= best) {
 			if v != v {
-				return nanOf[T]()
+				return NaN[T]()
 			}
 			best = v
 		}
@@ -87,7 +90,7 @@ func minOf[T Number](x []T) T {
 
 func maxRow[T Number](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
-	nan := nanOf[T]()
+	nan := NaN[T]()
 	for i := range out {
 		v := max(a[i], b[i])
 		if v != v {
@@ -99,7 +102,7 @@ func maxRow[T Number](out, a, b []T) {
 
 func minRow[T Number](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
-	nan := nanOf[T]()
+	nan := NaN[T]()
 	for i := range out {
 		v := min(a[i], b[i])
 		if v != v {
@@ -112,7 +115,7 @@ func minRow[T Number](out, a, b []T) {
 func maxRows[T Number](acc, a, b, c, d []T) {
 	n := len(acc)
 	a, b, c, d = a[:n], b[:n], c[:n], d[:n]
-	nan := nanOf[T]()
+	nan := NaN[T]()
 	for i, v := range acc {
 		v = max(v, a[i], b[i], c[i], d[i])
 		if v != v {
@@ -125,7 +128,7 @@ func maxRows[T Number](acc, a, b, c, d []T) {
 func minRows[T Number](acc, a, b, c, d []T) {
 	n := len(acc)
 	a, b, c, d = a[:n], b[:n], c[:n], d[:n]
-	nan := nanOf[T]()
+	nan := NaN[T]()
 	for i, v := range acc {
 		v = min(v, a[i], b[i], c[i], d[i])
 		if v != v {

@@ -369,3 +369,55 @@ func logF32(out *float32, x *float32, n int)
 //
 //go:noescape
 func expF64(out *float64, x *float64, n int) int
+
+// gatherRows copies rows of a table to u, of any type, 32 bytes or more a row. It is bound by memory; the rows of the table are
+// prefetched, since where they are is known rows ahead.
+//
+//go:noescape
+func gatherRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
+
+// setRows copies rows of u to a table, of any type, 32 bytes or more a row. It is bound by memory; the rows of the table are
+// prefetched, since where they are is known rows ahead.
+//
+//go:noescape
+func setRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
+
+// addRowsF32 adds rows of u to rows of a table, one after another. It is bound by memory, as gatherRows is.
+//
+//go:noescape
+func addRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+
+// mulRowsF32 multiplies by rows of u rows of a table, one after another. It is bound by memory, as gatherRows is.
+//
+//go:noescape
+func mulRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+
+// maxRowsF32 takes the greater of rows of u and rows of a table, one after another. It is bound by memory, as gatherRows is.
+//
+//go:noescape
+func maxRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+
+// minRowsF32 takes the smaller of rows of u and rows of a table, one after another. It is bound by memory, as gatherRows is.
+//
+//go:noescape
+func minRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+
+// addRowsF64 adds rows of u to rows of a table, one after another. It is bound by memory, as gatherRows is.
+//
+//go:noescape
+func addRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+
+// mulRowsF64 multiplies by rows of u rows of a table, one after another. It is bound by memory, as gatherRows is.
+//
+//go:noescape
+func mulRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+
+// maxRowsF64 takes the greater of rows of u and rows of a table, one after another. It is bound by memory, as gatherRows is.
+//
+//go:noescape
+func maxRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+
+// minRowsF64 takes the smaller of rows of u and rows of a table, one after another. It is bound by memory, as gatherRows is.
+//
+//go:noescape
+func minRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)

@@ -5115,3 +5115,1059 @@ DATA bias<>+8(SB)/8, $0x00000000000003ff
 DATA bias<>+16(SB)/8, $0x00000000000003ff
 DATA bias<>+24(SB)/8, $0x00000000000003ff
 GLOBL bias<>(SB), RODATA|NOPTR, $32
+
+// func gatherRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·gatherRows(SB), NOSPLIT, $0-64
+	MOVQ table+0(FP), AX
+	MOVQ u+8(FP), CX
+	MOVQ at+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ size+32(FP), SI
+	MOVQ step+40(FP), DI
+	MOVQ rows+48(FP), R8
+	MOVQ bytes+56(FP), R9
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ    $0x00000080, R12
+	JL      after128
+	VMOVUPS (R10), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(R10), Y0
+	VMOVUPS Y0, 32(R11)
+	VMOVUPS 64(R10), Y0
+	VMOVUPS Y0, 64(R11)
+	VMOVUPS 96(R10), Y0
+	VMOVUPS Y0, 96(R11)
+	ADDQ    $0x00000080, R10
+	ADDQ    $0x00000080, R11
+	JMP     by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ    $0x00000020, R12
+	JL      after32
+	VMOVUPS (R10), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R11
+	JMP     by32
+
+after32:
+	ADDQ    $0x00000020, R12
+	JZ      next
+	ADDQ    R12, R10
+	ADDQ    R12, R11
+	VMOVUPS -32(R10), Y0
+	VMOVUPS Y0, -32(R11)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func setRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·setRows(SB), NOSPLIT, $0-64
+	MOVQ table+0(FP), AX
+	MOVQ u+8(FP), CX
+	MOVQ at+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ size+32(FP), SI
+	MOVQ step+40(FP), DI
+	MOVQ rows+48(FP), R8
+	MOVQ bytes+56(FP), R9
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ    $0x00000080, R12
+	JL      after128
+	VMOVUPS (R11), Y0
+	VMOVUPS Y0, (R10)
+	VMOVUPS 32(R11), Y0
+	VMOVUPS Y0, 32(R10)
+	VMOVUPS 64(R11), Y0
+	VMOVUPS Y0, 64(R10)
+	VMOVUPS 96(R11), Y0
+	VMOVUPS Y0, 96(R10)
+	ADDQ    $0x00000080, R10
+	ADDQ    $0x00000080, R11
+	JMP     by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ    $0x00000020, R12
+	JL      after32
+	VMOVUPS (R11), Y0
+	VMOVUPS Y0, (R10)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R11
+	JMP     by32
+
+after32:
+	ADDQ    $0x00000020, R12
+	JZ      next
+	ADDQ    R12, R11
+	ADDQ    R12, R10
+	VMOVUPS -32(R11), Y0
+	VMOVUPS Y0, -32(R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func addRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·addRowsF32(SB), NOSPLIT, $0-64
+	MOVQ    table+0(FP), AX
+	MOVQ    u+8(FP), CX
+	MOVQ    at+16(FP), DX
+	MOVQ    from+24(FP), BX
+	MOVQ    size+32(FP), SI
+	MOVQ    step+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	MOVQ    bytes+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R10
+	SHRQ    $0x02, R10
+	LEAQ    masks<>+0(SB), R11
+	SHLQ    $0x02, R10
+	SUBQ    R10, R11
+	VMOVUPS 64(R11), Y0
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ    $0x00000080, R12
+	JL      after128
+	VMOVUPS (R10), Y1
+	VMOVUPS (R11), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R10)
+	VMOVUPS 32(R10), Y1
+	VMOVUPS 32(R11), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 32(R10)
+	VMOVUPS 64(R10), Y1
+	VMOVUPS 64(R11), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 64(R10)
+	VMOVUPS 96(R10), Y1
+	VMOVUPS 96(R11), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 96(R10)
+	ADDQ    $0x00000080, R10
+	ADDQ    $0x00000080, R11
+	JMP     by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ    $0x00000020, R12
+	JL      after32
+	VMOVUPS (R10), Y1
+	VMOVUPS (R11), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R10)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R11
+	JMP     by32
+
+after32:
+	ADDQ       $0x00000020, R12
+	JZ         next
+	VMASKMOVPS (R10), Y0, Y1
+	VMASKMOVPS (R11), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·mulRowsF32(SB), NOSPLIT, $0-64
+	MOVQ    table+0(FP), AX
+	MOVQ    u+8(FP), CX
+	MOVQ    at+16(FP), DX
+	MOVQ    from+24(FP), BX
+	MOVQ    size+32(FP), SI
+	MOVQ    step+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	MOVQ    bytes+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R10
+	SHRQ    $0x02, R10
+	LEAQ    masks<>+0(SB), R11
+	SHLQ    $0x02, R10
+	SUBQ    R10, R11
+	VMOVUPS 64(R11), Y0
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ    $0x00000080, R12
+	JL      after128
+	VMOVUPS (R10), Y1
+	VMOVUPS (R11), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R10)
+	VMOVUPS 32(R10), Y1
+	VMOVUPS 32(R11), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 32(R10)
+	VMOVUPS 64(R10), Y1
+	VMOVUPS 64(R11), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 64(R10)
+	VMOVUPS 96(R10), Y1
+	VMOVUPS 96(R11), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 96(R10)
+	ADDQ    $0x00000080, R10
+	ADDQ    $0x00000080, R11
+	JMP     by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ    $0x00000020, R12
+	JL      after32
+	VMOVUPS (R10), Y1
+	VMOVUPS (R11), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (R10)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R11
+	JMP     by32
+
+after32:
+	ADDQ       $0x00000020, R12
+	JZ         next
+	VMASKMOVPS (R10), Y0, Y1
+	VMASKMOVPS (R11), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func maxRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·maxRowsF32(SB), NOSPLIT, $0-64
+	MOVQ    table+0(FP), AX
+	MOVQ    u+8(FP), CX
+	MOVQ    at+16(FP), DX
+	MOVQ    from+24(FP), BX
+	MOVQ    size+32(FP), SI
+	MOVQ    step+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	MOVQ    bytes+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R10
+	SHRQ    $0x02, R10
+	LEAQ    masks<>+0(SB), R11
+	SHLQ    $0x02, R10
+	SUBQ    R10, R11
+	VMOVUPS 64(R11), Y0
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ      $0x00000080, R12
+	JL        after128
+	VMOVUPS   (R10), Y1
+	VMOVUPS   (R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMAXPS    Y1, Y2, Y4
+	VMAXPS    Y2, Y1, Y1
+	VANDPS    Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, (R10)
+	VMOVUPS   32(R10), Y1
+	VMOVUPS   32(R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMAXPS    Y1, Y2, Y4
+	VMAXPS    Y2, Y1, Y1
+	VANDPS    Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, 32(R10)
+	VMOVUPS   64(R10), Y1
+	VMOVUPS   64(R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMAXPS    Y1, Y2, Y4
+	VMAXPS    Y2, Y1, Y1
+	VANDPS    Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, 64(R10)
+	VMOVUPS   96(R10), Y1
+	VMOVUPS   96(R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMAXPS    Y1, Y2, Y4
+	VMAXPS    Y2, Y1, Y1
+	VANDPS    Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, 96(R10)
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000080, R11
+	JMP       by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ      $0x00000020, R12
+	JL        after32
+	VMOVUPS   (R10), Y1
+	VMOVUPS   (R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMAXPS    Y1, Y2, Y4
+	VMAXPS    Y2, Y1, Y1
+	VANDPS    Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, (R10)
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000020, R11
+	JMP       by32
+
+after32:
+	ADDQ       $0x00000020, R12
+	JZ         next
+	VMASKMOVPS (R10), Y0, Y1
+	VMASKMOVPS (R11), Y0, Y2
+	VCMPPS     $0x03, Y1, Y2, Y3
+	VMAXPS     Y1, Y2, Y4
+	VMAXPS     Y2, Y1, Y1
+	VANDPS     Y4, Y1, Y1
+	VMOVUPS    quietNaNF32<>+0(SB), Y2
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func minRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·minRowsF32(SB), NOSPLIT, $0-64
+	MOVQ    table+0(FP), AX
+	MOVQ    u+8(FP), CX
+	MOVQ    at+16(FP), DX
+	MOVQ    from+24(FP), BX
+	MOVQ    size+32(FP), SI
+	MOVQ    step+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	MOVQ    bytes+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R10
+	SHRQ    $0x02, R10
+	LEAQ    masks<>+0(SB), R11
+	SHLQ    $0x02, R10
+	SUBQ    R10, R11
+	VMOVUPS 64(R11), Y0
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ      $0x00000080, R12
+	JL        after128
+	VMOVUPS   (R10), Y1
+	VMOVUPS   (R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMINPS    Y1, Y2, Y4
+	VMINPS    Y2, Y1, Y1
+	VORPS     Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, (R10)
+	VMOVUPS   32(R10), Y1
+	VMOVUPS   32(R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMINPS    Y1, Y2, Y4
+	VMINPS    Y2, Y1, Y1
+	VORPS     Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, 32(R10)
+	VMOVUPS   64(R10), Y1
+	VMOVUPS   64(R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMINPS    Y1, Y2, Y4
+	VMINPS    Y2, Y1, Y1
+	VORPS     Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, 64(R10)
+	VMOVUPS   96(R10), Y1
+	VMOVUPS   96(R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMINPS    Y1, Y2, Y4
+	VMINPS    Y2, Y1, Y1
+	VORPS     Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, 96(R10)
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000080, R11
+	JMP       by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ      $0x00000020, R12
+	JL        after32
+	VMOVUPS   (R10), Y1
+	VMOVUPS   (R11), Y2
+	VCMPPS    $0x03, Y1, Y2, Y3
+	VMINPS    Y1, Y2, Y4
+	VMINPS    Y2, Y1, Y1
+	VORPS     Y4, Y1, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y3, Y2, Y1, Y1
+	VMOVUPS   Y1, (R10)
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000020, R11
+	JMP       by32
+
+after32:
+	ADDQ       $0x00000020, R12
+	JZ         next
+	VMASKMOVPS (R10), Y0, Y1
+	VMASKMOVPS (R11), Y0, Y2
+	VCMPPS     $0x03, Y1, Y2, Y3
+	VMINPS     Y1, Y2, Y4
+	VMINPS     Y2, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VMOVUPS    quietNaNF32<>+0(SB), Y2
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func addRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·addRowsF64(SB), NOSPLIT, $0-64
+	MOVQ    table+0(FP), AX
+	MOVQ    u+8(FP), CX
+	MOVQ    at+16(FP), DX
+	MOVQ    from+24(FP), BX
+	MOVQ    size+32(FP), SI
+	MOVQ    step+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	MOVQ    bytes+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R10
+	SHRQ    $0x03, R10
+	LEAQ    masks<>+0(SB), R11
+	SHLQ    $0x03, R10
+	SUBQ    R10, R11
+	VMOVUPS 64(R11), Y0
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ    $0x00000080, R12
+	JL      after128
+	VMOVUPD (R10), Y1
+	VMOVUPD (R11), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPD Y1, (R10)
+	VMOVUPD 32(R10), Y1
+	VMOVUPD 32(R11), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPD Y1, 32(R10)
+	VMOVUPD 64(R10), Y1
+	VMOVUPD 64(R11), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPD Y1, 64(R10)
+	VMOVUPD 96(R10), Y1
+	VMOVUPD 96(R11), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPD Y1, 96(R10)
+	ADDQ    $0x00000080, R10
+	ADDQ    $0x00000080, R11
+	JMP     by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ    $0x00000020, R12
+	JL      after32
+	VMOVUPD (R10), Y1
+	VMOVUPD (R11), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPD Y1, (R10)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R11
+	JMP     by32
+
+after32:
+	ADDQ       $0x00000020, R12
+	JZ         next
+	VMASKMOVPD (R10), Y0, Y1
+	VMASKMOVPD (R11), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func mulRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·mulRowsF64(SB), NOSPLIT, $0-64
+	MOVQ    table+0(FP), AX
+	MOVQ    u+8(FP), CX
+	MOVQ    at+16(FP), DX
+	MOVQ    from+24(FP), BX
+	MOVQ    size+32(FP), SI
+	MOVQ    step+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	MOVQ    bytes+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R10
+	SHRQ    $0x03, R10
+	LEAQ    masks<>+0(SB), R11
+	SHLQ    $0x03, R10
+	SUBQ    R10, R11
+	VMOVUPS 64(R11), Y0
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ    $0x00000080, R12
+	JL      after128
+	VMOVUPD (R10), Y1
+	VMOVUPD (R11), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, (R10)
+	VMOVUPD 32(R10), Y1
+	VMOVUPD 32(R11), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, 32(R10)
+	VMOVUPD 64(R10), Y1
+	VMOVUPD 64(R11), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, 64(R10)
+	VMOVUPD 96(R10), Y1
+	VMOVUPD 96(R11), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, 96(R10)
+	ADDQ    $0x00000080, R10
+	ADDQ    $0x00000080, R11
+	JMP     by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ    $0x00000020, R12
+	JL      after32
+	VMOVUPD (R10), Y1
+	VMOVUPD (R11), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPD Y1, (R10)
+	ADDQ    $0x00000020, R10
+	ADDQ    $0x00000020, R11
+	JMP     by32
+
+after32:
+	ADDQ       $0x00000020, R12
+	JZ         next
+	VMASKMOVPD (R10), Y0, Y1
+	VMASKMOVPD (R11), Y0, Y2
+	VMULPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func maxRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·maxRowsF64(SB), NOSPLIT, $0-64
+	MOVQ    table+0(FP), AX
+	MOVQ    u+8(FP), CX
+	MOVQ    at+16(FP), DX
+	MOVQ    from+24(FP), BX
+	MOVQ    size+32(FP), SI
+	MOVQ    step+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	MOVQ    bytes+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R10
+	SHRQ    $0x03, R10
+	LEAQ    masks<>+0(SB), R11
+	SHLQ    $0x03, R10
+	SUBQ    R10, R11
+	VMOVUPS 64(R11), Y0
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ      $0x00000080, R12
+	JL        after128
+	VMOVUPD   (R10), Y1
+	VMOVUPD   (R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMAXPD    Y1, Y2, Y4
+	VMAXPD    Y2, Y1, Y1
+	VANDPD    Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, (R10)
+	VMOVUPD   32(R10), Y1
+	VMOVUPD   32(R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMAXPD    Y1, Y2, Y4
+	VMAXPD    Y2, Y1, Y1
+	VANDPD    Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, 32(R10)
+	VMOVUPD   64(R10), Y1
+	VMOVUPD   64(R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMAXPD    Y1, Y2, Y4
+	VMAXPD    Y2, Y1, Y1
+	VANDPD    Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, 64(R10)
+	VMOVUPD   96(R10), Y1
+	VMOVUPD   96(R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMAXPD    Y1, Y2, Y4
+	VMAXPD    Y2, Y1, Y1
+	VANDPD    Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, 96(R10)
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000080, R11
+	JMP       by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ      $0x00000020, R12
+	JL        after32
+	VMOVUPD   (R10), Y1
+	VMOVUPD   (R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMAXPD    Y1, Y2, Y4
+	VMAXPD    Y2, Y1, Y1
+	VANDPD    Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, (R10)
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000020, R11
+	JMP       by32
+
+after32:
+	ADDQ       $0x00000020, R12
+	JZ         next
+	VMASKMOVPD (R10), Y0, Y1
+	VMASKMOVPD (R11), Y0, Y2
+	VCMPPD     $0x03, Y1, Y2, Y3
+	VMAXPD     Y1, Y2, Y4
+	VMAXPD     Y2, Y1, Y1
+	VANDPD     Y4, Y1, Y1
+	VMOVUPD    quietNaNF64<>+0(SB), Y2
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func minRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·minRowsF64(SB), NOSPLIT, $0-64
+	MOVQ    table+0(FP), AX
+	MOVQ    u+8(FP), CX
+	MOVQ    at+16(FP), DX
+	MOVQ    from+24(FP), BX
+	MOVQ    size+32(FP), SI
+	MOVQ    step+40(FP), DI
+	MOVQ    rows+48(FP), R8
+	MOVQ    bytes+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $0x1f, R10
+	SHRQ    $0x03, R10
+	LEAQ    masks<>+0(SB), R11
+	SHLQ    $0x03, R10
+	SUBQ    R10, R11
+	VMOVUPS 64(R11), Y0
+
+row:
+	CMPQ    R8, $0x08
+	JLE     near
+	MOVQ    64(DX), R10
+	IMULQ   SI, R10
+	ADDQ    AX, R10
+	MOVQ    $0x00000400, R12
+	CMPQ    R9, R12
+	CMOVQLT R9, R12
+
+fetch:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R12
+	JG         fetch
+
+near:
+	MOVQ  (DX), R10
+	IMULQ SI, R10
+	ADDQ  AX, R10
+	MOVQ  (BX), R11
+	IMULQ DI, R11
+	ADDQ  CX, R11
+	MOVQ  R9, R12
+
+by128:
+	SUBQ      $0x00000080, R12
+	JL        after128
+	VMOVUPD   (R10), Y1
+	VMOVUPD   (R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMINPD    Y1, Y2, Y4
+	VMINPD    Y2, Y1, Y1
+	VORPD     Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, (R10)
+	VMOVUPD   32(R10), Y1
+	VMOVUPD   32(R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMINPD    Y1, Y2, Y4
+	VMINPD    Y2, Y1, Y1
+	VORPD     Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, 32(R10)
+	VMOVUPD   64(R10), Y1
+	VMOVUPD   64(R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMINPD    Y1, Y2, Y4
+	VMINPD    Y2, Y1, Y1
+	VORPD     Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, 64(R10)
+	VMOVUPD   96(R10), Y1
+	VMOVUPD   96(R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMINPD    Y1, Y2, Y4
+	VMINPD    Y2, Y1, Y1
+	VORPD     Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, 96(R10)
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000080, R11
+	JMP       by128
+
+after128:
+	ADDQ $0x00000080, R12
+
+by32:
+	SUBQ      $0x00000020, R12
+	JL        after32
+	VMOVUPD   (R10), Y1
+	VMOVUPD   (R11), Y2
+	VCMPPD    $0x03, Y1, Y2, Y3
+	VMINPD    Y1, Y2, Y4
+	VMINPD    Y2, Y1, Y1
+	VORPD     Y4, Y1, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y3, Y2, Y1, Y1
+	VMOVUPD   Y1, (R10)
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000020, R11
+	JMP       by32
+
+after32:
+	ADDQ       $0x00000020, R12
+	JZ         next
+	VMASKMOVPD (R10), Y0, Y1
+	VMASKMOVPD (R11), Y0, Y2
+	VCMPPD     $0x03, Y1, Y2, Y3
+	VMINPD     Y1, Y2, Y4
+	VMINPD     Y2, Y1, Y1
+	VORPD      Y4, Y1, Y1
+	VMOVUPD    quietNaNF64<>+0(SB), Y2
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R10)
+
+next:
+	ADDQ $0x08, DX
+	ADDQ $0x08, BX
+	DECQ R8
+	JNZ  row
+	VZEROUPPER
+	RET

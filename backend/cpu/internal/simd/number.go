@@ -15,8 +15,8 @@ type (
 	}
 )
 
-// nanOf is math.NaN in a type of floats, and 0 in a type without NaN.
-func nanOf[T Number]() T {
+// NaN is math.NaN in a type of floats, and 0 in a type without NaN.
+func NaN[T Number]() T {
 	var nan T
 	switch p := any(&nan).(type) {
 	case *float32:

@@ -17,6 +17,8 @@ type Sums[T Summable] struct {
 	// Row is out = a + b, Rows is acc = (((acc + a) + b) + c) + d, element by element.
 	Row  func(out, a, b []T)
 	Rows func(acc, a, b, c, d []T)
+	// AddAt adds u's rows to the table's, one after another.
+	AddAt func(table, u []T, p *Places)
 }
 
 var (
@@ -37,7 +39,9 @@ func SumsOf[T Summable]() Sums[T] {
 	return goSums[T]()
 }
 
-func goSums[T Summable]() Sums[T] { return Sums[T]{sumBlock[T], sumBlocks[T], addRow[T], addRows[T]} }
+func goSums[T Summable]() Sums[T] {
+	return Sums[T]{sumBlock[T], sumBlocks[T], addRow[T], addRows[T], rowsAtBy(addRow[T])}
+}
 
 // sumBlock is bound by the latency of addition where there are few lanes; eight hide it in scalar code.
 func sumBlock[T Summable](x []T) T {

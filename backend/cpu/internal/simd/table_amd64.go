@@ -13,10 +13,14 @@ func init() {
 	if !(cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI1) {
 		return
 	}
-	sums32 = Sums[float32]{blockBy(sumBlockF32), blocksBy(sumBlocksF32), rowBy(addF32), rowsBy(addFourF32)}
-	sums64 = Sums[float64]{blockBy(sumBlockF64), blocksBy(sumBlocksF64), rowBy(addF64), rowsBy(addFourF64)}
-	arithmetic32 = Arithmetic[float32]{rowBy(addF32), rowBy(subF32), rowBy(mulF32)}
-	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64)}
+	sums32 = Sums[float32]{blockBy(sumBlockF32), blocksBy(sumBlocksF32), rowBy(addF32), rowsBy(addFourF32),
+		placesBy(addRowsF32, addRow[float32])}
+	sums64 = Sums[float64]{blockBy(sumBlockF64), blocksBy(sumBlocksF64), rowBy(addF64), rowsBy(addFourF64),
+		placesBy(addRowsF64, addRow[float64])}
+	arithmetic32 = Arithmetic[float32]{rowBy(addF32), rowBy(subF32), rowBy(mulF32),
+		placesBy(mulRowsF32, mulRow[float32])}
+	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
+		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), scalarBy(mulByF32), shiftBy(subByF32),
 		shiftsBy(shiftsF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), scalarBy(mulByF64), shiftBy(subByF64),
@@ -27,6 +31,7 @@ func init() {
 		greatest32.of, smallest32.of, rowBy(maxF32), rowBy(minF32), rowsBy(maxFourF32), rowsBy(minFourF32),
 		greatest32.first, smallest32.first,
 		updateBy(updateMaxF32, updateMax[float32]), updateBy(updateMinF32, updateMin[float32]),
+		placesBy(maxRowsF32, maxRow[float32]), placesBy(minRowsF32, minRow[float32]),
 	}
 	greatest64 := ends[float64]{greatestF64, findEqualF64, findNaNF64, true}
 	smallest64 := ends[float64]{smallestF64, findEqualF64, findNaNF64, false}
@@ -34,11 +39,13 @@ func init() {
 		greatest64.of, smallest64.of, rowBy(maxF64), rowBy(minF64), rowsBy(maxFourF64), rowsBy(minFourF64),
 		greatest64.first, smallest64.first,
 		updateBy(updateMaxF64, updateMax[float64]), updateBy(updateMinF64, updateMin[float64]),
+		placesBy(maxRowsF64, maxRow[float64]), placesBy(minRowsF64, minRow[float64]),
 	}
 	elementary32 = Elementary[float32]{mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32)}
 	elementary64.Exp = partlyBy(expF64, expRow64)
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
+	placeBytes.gather, placeBytes.set = gatherRows, setRows
 	tile32 = &Tile[float32]{Columns: 16, squares: pack32}
 	tile32.by = [...]tileKernel[float32]{nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32}
 	tile64 = &Tile[float64]{Columns: 8, squares: pack64}
@@ -190,7 +197,7 @@ func (e *ends[T]) of(x []T) T {
 		n := e.piece(len(x) - i)
 		m, nan, signs := e.extreme(&x[i], n)
 		if nan != 0 {
-			return nanOf[T]()
+			return NaN[T]()
 		}
 		if m == 0 {
 			m = T(math.Copysign(0, 1))
@@ -276,6 +283,15 @@ func transposeBy[T Float](f func(dst *T, dstRow int, src *T, srcRow, squares int
 		}
 		if rows > 0 && columns > 0 {
 			transpose(dst, dstRow, src, srcRow, rows, columns)
+		}
+	}
+}
+
+func placesBy[T Float](kernel placesKernel[T], f func(out, a, b []T)) func(table, u []T, p *Places) {
+	rest := rowsAtBy(f)
+	return func(table, u []T, p *Places) {
+		if !walkRows(kernel, table, u, p) {
+			rest(table, u, p)
 		}
 	}
 }

@@ -279,7 +279,7 @@ func elementsFrom[T Float](data []byte, size int, of func(bits uint64) T) []T {
 		}
 		v := of(b)
 		if v != v {
-			v = nanOf[T]()
+			v = NaN[T]()
 		}
 		x = append(x, v)
 	}

@@ -28,6 +28,7 @@ func main() {
 		products(e)
 	}
 	elementary()
+	places()
 	Generate()
 }
 
