@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -47,12 +48,13 @@ const argBlock = 256
 func newArgLines[E tensor.Element, K number](p *ArgReducePlan, axis int, direct bool,
 	load func(dst []K, src []E, at, step int)) argKernel {
 	src, dst := p.operands.in[0].Layout, p.operands.out[0].Layout
+	order := simd.ExtremesOf[K]()
 	k := &argLines[E, K]{
-		index: p.index, load: load, direct: direct, first: firstMax[K], update: updateMax[K],
+		index: p.index, load: load, direct: direct, first: order.FirstMax, update: order.UpdateMax,
 		length: src.Shape[axis], step: src.Strides[axis], width: 1,
 	}
 	if p.fn == ops.ArgMinFn || p.fn == ops.ArgMinAbsFn {
-		k.first, k.update = firstMin[K], updateMin[K]
+		k.first, k.update = order.FirstMin, order.UpdateMin
 	}
 	kept := tensor.Layout{Shape: dst.Shape, Strides: dropAxis(src.Strides, axis), Offset: src.Offset}
 	k.lines = newNestByStride(kept, dst)
@@ -179,55 +181,6 @@ func (r *argRun[E, K]) join(units int) {
 		w.s.next()
 	}
 	p.spare.put(w)
-}
-
-// firstMax is the greatest of best and keys, and where in keys it is first; −1 where nothing beats best,
-// which is no NaN. The search ends at a NaN.
-func firstMax[K number](keys []K, best K) (K, int) {
-	at := -1
-	for i, v := range keys {
-		if !(v <= best) { // greater, or NaN: one rarely taken branch for both
-			best, at = v, i
-			if v != v {
-				break
-			}
-		}
-	}
-	return best, at
-}
-
-// firstMin is firstMax for the least.
-func firstMin[K number](keys []K, best K) (K, int) {
-	at := -1
-	for i, v := range keys {
-		if !(v >= best) {
-			best, at = v, i
-			if v != v {
-				break
-			}
-		}
-	}
-	return best, at
-}
-
-// updateMax lets row i of keys compete with the best of each column. A column whose best is NaN is decided.
-func updateMax[K number](best []K, at []int, keys []K, i int) {
-	best, at = best[:len(keys)], at[:len(keys)]
-	for c, v := range keys {
-		if b := best[c]; !(v <= b) && b == b {
-			best[c], at[c] = v, i
-		}
-	}
-}
-
-// updateMin is updateMax for the least.
-func updateMin[K number](best []K, at []int, keys []K, i int) {
-	best, at = best[:len(keys)], at[:len(keys)]
-	for c, v := range keys {
-		if b := best[c]; !(v >= b) && b == b {
-			best[c], at[c] = v, i
-		}
-	}
 }
 
 // storeIndices writes indices that are known to fit.

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -78,15 +79,15 @@ func logic(fn ops.BinaryFn) func(out, a, b []uint8) {
 func arithmetic[T number](fn ops.BinaryFn) func(out, a, b []T) {
 	switch fn {
 	case ops.BinaryAdd:
-		return addTile[T]
+		return simd.ArithmeticOf[T]().Add
 	case ops.BinarySub:
-		return subTile[T]
+		return simd.ArithmeticOf[T]().Sub
 	case ops.BinaryMul:
-		return mulTile[T]
+		return simd.ArithmeticOf[T]().Mul
 	case ops.BinaryMax:
-		return maxTile[T]
+		return simd.ExtremesOf[T]().MaxRow
 	case ops.BinaryMin:
-		return minTile[T]
+		return simd.ExtremesOf[T]().MinRow
 	}
 	return nil
 }
@@ -120,7 +121,7 @@ func integerBinary[T integer](fn ops.BinaryFn) func(out, a, b []T) {
 func floatBinary[T float](fn ops.BinaryFn) func(out, a, b []T) {
 	switch fn {
 	case ops.BinaryDiv:
-		return divFloats[T]
+		return simd.FloatsOf[T]().Div
 	case ops.BinaryPow:
 		return powFloats[T]
 	case ops.BinaryAtan2:

@@ -8,49 +8,6 @@ import (
 
 // The loops of the arithmetic of two operands. One operand may be the other, or the output.
 
-func addTile[T number](out, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = a[i] + b[i]
-	}
-}
-
-func subTile[T number](out, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = a[i] - b[i]
-	}
-}
-
-func mulTile[T number](out, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = a[i] * b[i]
-	}
-}
-
-// maxTile and minTile have Go's order of floats: NaN wins, −0 is below +0.
-func maxTile[T number](out, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = max(a[i], b[i])
-	}
-}
-
-func minTile[T number](out, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = min(a[i], b[i])
-	}
-}
-
-func divFloats[T float](out, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = a[i] / b[i]
-	}
-}
-
 func powFloats[T float](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {

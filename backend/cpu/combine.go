@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -8,8 +9,19 @@ import (
 // The rows of a scatter: operand 0 is y, operand 1 the updates u. They are bound by memory where windows are
 // rows, by the latency of y where they are single elements.
 
-// scatterPair is y and u of a run, and what does not depend on the combination.
-type scatterPair[T tensor.Element] struct{ y, u []T }
+// scatterPair is y and u of a run, and what does not depend on the combination. dense does dense rows of both;
+// it may be nil.
+type scatterPair[T tensor.Element] struct {
+	y, u  []T
+	dense func(y, u []T, p *simd.Places)
+}
+
+func (p *scatterPair[T]) places(at *simd.Places) bool {
+	if p.dense != nil {
+		p.dense(p.y, p.u, at)
+	}
+	return p.dense != nil
+}
 
 func (p *scatterPair[T]) bind(s *[slots][]T) { p.y, p.u = s[0], s[1] }
 
@@ -102,12 +114,23 @@ func (r *mulRows128) each(at, from []int, off, step *slotOffsets) {
 	}
 }
 
-// Go's max and min are the order of SEMANTICS.md: NaN wins, −0 is below +0.
+// Go's max and min are the order of SEMANTICS.md: NaN wins, −0 is below +0. But which NaN differs from CPU to
+// CPU, so it is given one form.
+
+func greater[T number](a, b T) T { return quieted(max(a, b)) }
+func smaller[T number](a, b T) T { return quieted(min(a, b)) }
+
+func quieted[T number](v T) T {
+	if v != v {
+		return simd.NaN[T]()
+	}
+	return v
+}
 
 func (r *maxRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
-		y[i] = max(y[i], u[j])
+		y[i] = greater(y[i], u[j])
 		i += step[0]
 		j += step[1]
 	}
@@ -116,14 +139,14 @@ func (r *maxRows[T]) row(at, step *slotOffsets, n int) {
 func (r *maxRows[T]) each(at, from []int, off, step *slotOffsets) {
 	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
 	for k, o := range at {
-		y[o+w] = max(y[o+w], u[j+from[k]*s])
+		y[o+w] = greater(y[o+w], u[j+from[k]*s])
 	}
 }
 
 func (r *minRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
-		y[i] = min(y[i], u[j])
+		y[i] = smaller(y[i], u[j])
 		i += step[0]
 		j += step[1]
 	}
@@ -132,7 +155,7 @@ func (r *minRows[T]) row(at, step *slotOffsets, n int) {
 func (r *minRows[T]) each(at, from []int, off, step *slotOffsets) {
 	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
 	for k, o := range at {
-		y[o+w] = min(y[o+w], u[j+from[k]*s])
+		y[o+w] = smaller(y[o+w], u[j+from[k]*s])
 	}
 }
 
@@ -184,15 +207,19 @@ func newCombine(dt tensor.DType, c ops.Combine, w *scatterSlots) func() scatterW
 func newSet(size int, w *scatterSlots) func() scatterWork {
 	switch size {
 	case 1:
-		return newDirect(w, func() slotRows[uint8] { return new(setRows[uint8]) })
+		return newDirect(w, newSetRows[uint8])
 	case 2:
-		return newDirect(w, func() slotRows[uint16] { return new(setRows[uint16]) })
+		return newDirect(w, newSetRows[uint16])
 	case 4:
-		return newDirect(w, func() slotRows[uint32] { return new(setRows[uint32]) })
+		return newDirect(w, newSetRows[uint32])
 	case 8:
-		return newDirect(w, func() slotRows[uint64] { return new(setRows[uint64]) })
+		return newDirect(w, newSetRows[uint64])
 	}
-	return newDirect(w, func() slotRows[complex128] { return new(setRows[complex128]) })
+	return newDirect(w, newSetRows[complex128])
+}
+
+func newSetRows[T tensor.Element]() slotRows[T] {
+	return &setRows[T]{scatterPair[T]{dense: simd.SetRows[T]}}
 }
 
 func newReal[T number](c ops.Combine, w *scatterSlots) func() scatterWork {
@@ -202,20 +229,20 @@ func newReal[T number](c ops.Combine, w *scatterSlots) func() scatterWork {
 func realRows[T number](c ops.Combine) slotRows[T] {
 	switch c {
 	case ops.CombineAdd:
-		return new(addRows[T])
+		return &addRows[T]{scatterPair[T]{dense: simd.SumsOf[T]().AddAt}}
 	case ops.CombineMul:
-		return new(mulRows[T])
+		return &mulRows[T]{scatterPair[T]{dense: simd.ArithmeticOf[T]().MulAt}}
 	case ops.CombineMax:
-		return new(maxRows[T])
+		return &maxRows[T]{scatterPair[T]{dense: simd.ExtremesOf[T]().MaxAt}}
 	}
-	return new(minRows[T])
+	return &minRows[T]{scatterPair[T]{dense: simd.ExtremesOf[T]().MinAt}}
 }
 
 // newComplex has no Max and Min.
 func newComplex[T complex64 | complex128](c ops.Combine, w *scatterSlots, mul func() slotRows[T]) func() scatterWork {
 	switch c {
 	case ops.CombineAdd:
-		return newDirect(w, func() slotRows[T] { return new(addRows[T]) })
+		return newDirect(w, func() slotRows[T] { return &addRows[T]{scatterPair[T]{dense: simd.SumsOf[T]().AddAt}} })
 	case ops.CombineMul:
 		return newDirect(w, mul)
 	}

@@ -22,6 +22,7 @@ type lineReader[E tensor.Element, A any] struct {
 	runs    runs
 	tree    cascade[A]
 	block   [blockSize]A
+	values  [32]A // of blocks
 	offsets [blockSize]int
 	rows    []A // 4 rows of a strip
 	lanes   []A // a row a lane
@@ -63,6 +64,11 @@ func (p *folder[E, A]) foldLine(w *lineReader[E, A], f *fold[A], base, from, to 
 		at += base
 		for n > 0 {
 			var x []A
+			if direct && filled == 0 && f.blocks != nil && n >= 2*blockSize {
+				m := w.pushBlocks(f, w.direct[at:][:n])
+				i, n, at = i+m, n-m, at+m
+				continue
+			}
 			if m := min(n, most); direct && filled == 0 && (m >= least || i+m == to) {
 				x = w.direct[at:][:m]
 				i, n, at = i+m, n-m, at+m
@@ -90,6 +96,17 @@ func (p *folder[E, A]) foldLine(w *lineReader[E, A], f *fold[A], base, from, to 
 		return value
 	}
 	return w.tree.total(f)
+}
+
+// pushBlocks pushes the values of whole blocks of x, as many as there is room for, and returns how many
+// elements they are.
+func (w *lineReader[E, A]) pushBlocks(f *fold[A], x []A) int {
+	values := w.values[:min(len(x)/blockSize, len(w.values))]
+	f.blocks(values, x)
+	for _, v := range values {
+		w.tree.push(f, v)
+	}
+	return len(values) * blockSize
 }
 
 // foldStrip does what foldLine does for len(out) lines at a time, row by row; top has an element a line. It
@@ -125,7 +142,8 @@ func (p *folder[E, A]) foldStrip(w *lineReader[E, A], f *fold[A], out []A, base,
 func (p *folder[E, A]) pushLanes(w *lineReader[E, A], f *fold[A], used, columns int) {
 	for half := used / 2; half > 0; half /= 2 {
 		for j := range half {
-			f.row(w.lanes[j*p.width:][:columns], w.lanes[(j+half)*p.width:])
+			lane := w.lanes[j*p.width:][:columns]
+			f.row(lane, lane, w.lanes[(j+half)*p.width:])
 		}
 	}
 	w.trees.push(f, w.lanes[:columns])
@@ -152,7 +170,7 @@ func (p *folder[E, A]) foldRows(w *lineReader[E, A], f *fold[A], acc []A, offset
 		f.rows(acc, a, b, c, d)
 	}
 	for ; j < len(offsets); j += stride {
-		f.row(acc, p.row(w, 0, n, offsets[j], top))
+		f.row(acc, acc, p.row(w, 0, n, offsets[j], top))
 	}
 }
 

@@ -53,7 +53,7 @@ func (c *rowCascade[A]) level(k, columns int) []A { return c.levels[k*c.width:][
 func (c *rowCascade[A]) push(f *fold[A], v []A) {
 	k := bits.TrailingZeros(^c.n)
 	for i := range k {
-		f.row(v, c.level(i, len(v)))
+		f.row(v, v, c.level(i, len(v)))
 	}
 	copy(c.level(k, len(v)), v)
 	c.n++
@@ -69,7 +69,7 @@ func (c *rowCascade[A]) total(f *fold[A], out []A) {
 	}
 	copy(out, c.level(bits.TrailingZeros(n), len(out)))
 	for n &= n - 1; n != 0; n &= n - 1 {
-		f.row(out, c.level(bits.TrailingZeros(n), len(out)))
+		f.row(out, out, c.level(bits.TrailingZeros(n), len(out)))
 	}
 }
 

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -13,7 +14,8 @@ import (
 // The order of every sum is fixed by the extents: k is cut in blocks of 256; in a block the products, each
 // rounded by itself, are added one after another to 0, and the sums of the blocks are added in order. Halves
 // are multiplied and added in float32 and complex64 in complex128, rounded once; integers wrap; for bool it
-// is the or of ands.
+// is the or of ands. Floats, and halves in float32, are multiplied by gemm instead where the CPU has fused
+// multiply-adds.
 //
 // It is bound by arithmetic. The inner loop adds 8 rows of y, each times a scalar of x, to a row of the
 // result: 8 products and 8 sums for 9 loads and a store, independent from column to column, and rows of y are
@@ -22,6 +24,7 @@ type matmul[E tensor.Element, A summable] struct {
 	operands fixed
 	rows     rowsOf[E, A]
 	mac      mac[A]
+	add      func(out, a, b []A)
 	batch    nest // operand 0 the result, 1 and 2 the matrices
 	m, k, n  int
 	first    int    // the operand whose elements are the scalars: 0, or 1 where the product is transposed
@@ -67,17 +70,25 @@ func compileMatMul(_ ops.MatMulOp, out, x, y graph.Operand) (graph.Kernel, error
 	case tensor.Uint64:
 		return newMatMul(out, x, y, sameRows[uint64](), macOf[uint64]()), nil
 	case tensor.Float16:
-		return newMatMul(out, x, y, float16Rows, macOf[float32]()), nil
+		return newFloatMatMul(out, x, y, float16Rows), nil
 	case tensor.BFloat16:
-		return newMatMul(out, x, y, bfloat16Rows, macOf[float32]()), nil
+		return newFloatMatMul(out, x, y, bfloat16Rows), nil
 	case tensor.Float32:
-		return newMatMul(out, x, y, sameRows[float32](), macOf[float32]()), nil
+		return newFloatMatMul(out, x, y, sameRows[float32]()), nil
 	case tensor.Float64:
-		return newMatMul(out, x, y, sameRows[float64](), macOf[float64]()), nil
+		return newFloatMatMul(out, x, y, sameRows[float64]()), nil
 	case tensor.Complex64:
 		return newMatMul(out, x, y, complex64Rows, macComplex), nil
 	}
 	return newMatMul(out, x, y, sameRows[complex128](), macComplex), nil
+}
+
+// newFloatMatMul takes tiles of fused multiply-adds where the CPU has them. Without k there is nothing to fuse.
+func newFloatMatMul[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A]) graph.Kernel {
+	if tile := simd.TileOf[A](); tile != nil && x.Shape[x.Rank()-1] > 0 {
+		return newGemm(out, x, y, rows, tile)
+	}
+	return newMatMul(out, x, y, rows, macOf[A]())
 }
 
 // validMatMul makes the errors: ErrDType, ErrRank, ErrShape.
@@ -104,6 +115,7 @@ func newMatMul[E tensor.Element, A summable](out, x, y graph.Operand, rows rowsO
 	r := x.Rank()
 	p := &matmul[E, A]{
 		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows, mac: mac,
+		add:   simd.SumsOf[A]().Row,
 		batch: newNest(batchOf(out), batchOf(x), batchOf(y)),
 		m:     x.Shape[r-2], k: x.Shape[r-1], n: y.Shape[r-1],
 		x: matrixOf(x), y: matrixOf(y), c: matrixOf(out),

@@ -112,7 +112,7 @@ func (r *matmulRun[E, A]) panel(w *matmulScratch[A], i0, i1, j0, j1 int) {
 				continue
 			}
 			p.mac.row(w.sum[:n], y, at, stride, x)
-			sumRow(c, w.sum)
+			p.add(c, c, w.sum)
 		}
 	}
 	for i := i0; !inPlace && i < i1; i++ {

@@ -3,10 +3,12 @@ package cpu
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -65,7 +67,7 @@ func TestMatMul_exact(t *testing.T) {
 }
 
 // refMatMul is the definition in the order that the kernel promises.
-func refMatMul[T tensor.Element, A any](a, b []T, batch, m, k, n int, widen func(T) A, narrow func(A) T, add, mul func(x, y A) A) []T {
+func refMatMul[T tensor.Element, A any](a, b []T, batch, m, k, n int, widen func(T) A, narrow func(A) T, add func(x, y A) A, mac func(s, x, y A) A) []T {
 	var out []T
 	for p := range batch {
 		for i := range m {
@@ -74,7 +76,7 @@ func refMatMul[T tensor.Element, A any](a, b []T, batch, m, k, n int, widen func
 				for k0 := 0; k0 < k; k0 += 256 {
 					var s A
 					for q := k0; q < min(k, k0+256); q++ {
-						s = add(s, mul(widen(a[(p*m+i)*k+q]), widen(b[(p*k+q)*n+j])))
+						s = mac(s, widen(a[(p*m+i)*k+q]), widen(b[(p*k+q)*n+j]))
 					}
 					if k0 == 0 {
 						sum = s
@@ -98,18 +100,25 @@ func TestMatMul_sweep(t *testing.T) {
 	t.Run("uint16", sweepSame[uint16])
 	t.Run("uint32", sweepSame[uint32])
 	t.Run("uint64", sweepSame[uint64])
-	t.Run("float32", sweepSame[float32])
-	t.Run("float64", sweepSame[float64])
 	t.Run("complex128", sweepSame[complex128])
-	add, mul := func(x, y float32) float32 { return x + y }, func(x, y float32) float32 { return float32(x * y) }
-	t.Run("float16", func(t *testing.T) { sweepMatMul(t, tensor.F16.Float32, tensor.ToF16, add, mul) })
-	t.Run("bfloat16", func(t *testing.T) { sweepMatMul(t, tensor.BF16.Float32, tensor.ToBF16, add, mul) })
+	// A float64 holds the product of float32s, and no sum of the test falls where it is rounded twice.
+	add, mac := func(x, y float32) float32 { return x + y }, macFor(func(s, x, y float32) float32 {
+		return float32(math.FMA(float64(x), float64(y), float64(s)))
+	})
+	t.Run("float32", func(t *testing.T) { sweepMatMul(t, identityOf[float32], identityOf, add, mac) })
+	t.Run("float16", func(t *testing.T) { sweepMatMul(t, tensor.F16.Float32, tensor.ToF16, add, mac) })
+	t.Run("bfloat16", func(t *testing.T) { sweepMatMul(t, tensor.BF16.Float32, tensor.ToBF16, add, mac) })
+	t.Run("float64", func(t *testing.T) {
+		sweepMatMul(t, identityOf[float64], identityOf, func(x, y float64) float64 { return x + y },
+			macFor(func(s, x, y float64) float64 { return math.FMA(x, y, s) }))
+	})
 	t.Run("bool", func(t *testing.T) {
-		sweepMatMul(t, identityOf[bool], identityOf, func(x, y bool) bool { return x || y }, func(x, y bool) bool { return x && y })
+		or := func(x, y bool) bool { return x || y }
+		sweepMatMul(t, identityOf[bool], identityOf, or, func(s, x, y bool) bool { return s || x && y })
 	})
 	t.Run("complex64", func(t *testing.T) {
 		sweepMatMul(t, func(v complex64) complex128 { return complex128(v) }, func(v complex128) complex64 { return complex64(v) },
-			func(x, y complex128) complex128 { return x + y }, product)
+			func(x, y complex128) complex128 { return x + y }, func(s, x, y complex128) complex128 { return s + product(x, y) })
 	})
 }
 
@@ -117,10 +126,18 @@ func sweepSame[T interface {
 	tensor.Element
 	summable
 }](t *testing.T) {
-	sweepMatMul(t, identityOf[T], identityOf, func(x, y T) T { return x + y }, func(x, y T) T { return x * y })
+	sweepMatMul(t, identityOf[T], identityOf, func(x, y T) T { return x + y }, func(s, x, y T) T { return s + x*y })
 }
 
-func sweepMatMul[T tensor.Element, A any](t *testing.T, widen func(T) A, narrow func(A) T, add, mul func(x, y A) A) {
+// macFor is the fused operation where kernels have it, else one that rounds the product by itself.
+func macFor[A float](fused func(s, x, y A) A) func(s, x, y A) A {
+	if simd.TileOf[A]() != nil {
+		return fused
+	}
+	return func(s, x, y A) A { return s + A(x*y) }
+}
+
+func sweepMatMul[T tensor.Element, A any](t *testing.T, widen func(T) A, narrow func(A) T, add func(x, y A) A, mac func(s, x, y A) A) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for _, c := range []struct {
 		batch   []int
@@ -128,10 +145,11 @@ func sweepMatMul[T tensor.Element, A any](t *testing.T, widen func(T) A, narrow 
 	}{
 		{nil, 1, 1, 1}, {nil, 3, 5, 7}, {nil, 1, 300, 40}, {nil, 40, 300, 1}, {nil, 33, 17, 3}, {nil, 3, 600, 2}, {nil, 150, 40, 150},
 		{[]int{3}, 4, 9, 6}, {[]int{2, 3}, 9, 4, 2}, {[]int{2}, 0, 3, 4}, {[]int{2}, 3, 0, 4}, {nil, 20, 8, 530},
+		{nil, 13, 260, 300}, {nil, 200, 3, 130}, {nil, 97, 10, 1100}, {[]int{2}, 90, 70, 90}, {[]int{9}, 7, 5, 17},
 	} {
 		count := tensor.Size(c.batch)
 		a, b := noise[T](rng, count*c.m*c.k), noise[T](rng, count*c.k*c.n)
-		want := refMatMul(a, b, count, c.m, c.k, c.n, widen, narrow, add, mul)
+		want := refMatMul(a, b, count, c.m, c.k, c.n, widen, narrow, add, mac)
 		shape := func(r, s int) []int { return append(slices.Clone(c.batch), r, s) }
 		for i, kind := range layoutKinds {
 			other := layoutKinds[(i+3)%len(layoutKinds)]

@@ -48,7 +48,7 @@ func magnitudes[E tensor.Element, A float](load func(dst []A, src []E, at, step 
 // newNorm is a norm of elements E with results R, computed in A. load gives magnitudes.
 func newNorm[E, R tensor.Element, A float](p float64, axes []int, out, in graph.Operand,
 	load func(dst []A, src []E, at, step int), store func(dst []R, at, step int, src []A)) graph.Kernel {
-	least, greatest := minOf(A(math.Inf(1)), minBlock[A]), maxOf[A](0, maxBlock[A])
+	least, greatest := minOf(A(math.Inf(1))), maxOf[A](0)
 	how := reduction[A]{fold: sumOf[A](false), quiet: quietNaN[A]}
 	switch {
 	case p == 0:
@@ -229,14 +229,14 @@ func greatestModulus[Z complex64 | complex128, A float](x []Z) Z {
 	return most
 }
 
-func greaterModuli[Z complex64 | complex128, A float](acc, a []Z) {
-	for i, v := range acc {
-		acc[i] = greaterModulus[Z, A](v, a[i])
+func greaterModuli[Z complex64 | complex128, A float](out, a, b []Z) {
+	for i, v := range a {
+		out[i] = greaterModulus[Z, A](v, b[i])
 	}
 }
 
 func greatestModuli[Z complex64 | complex128, A float](acc, a, b, c, d []Z) {
-	for _, x := range [][]Z{a, b, c, d} {
-		greaterModuli[Z, A](acc, x)
+	for _, x := range [...][]Z{a, b, c, d} {
+		greaterModuli[Z, A](acc, acc, x)
 	}
 }

@@ -122,9 +122,9 @@ func splitAxes(l tensor.Layout, axes []int) (kept, named tensor.Layout) {
 }
 
 func newBoolReduce(op ops.ReduceOp, out graph.Operand, in []graph.Operand) graph.Kernel {
-	f := maxOf(0, maxBlock[uint8])
+	f := maxOf[uint8](0)
 	if op.Fn == ops.ReduceProd || op.Fn == ops.ReduceMin {
-		f = minOf(1, minBlock[uint8])
+		f = minOf[uint8](1)
 	}
 	return newReducer(op, out, in, sameRows[uint8](), reduction[uint8]{fold: f})
 }
@@ -136,9 +136,9 @@ func newIntReduce[I integer](op ops.ReduceOp, out graph.Operand, in []graph.Oper
 	case ops.ReduceProd:
 		f = prodOf[I](true)
 	case ops.ReduceMax:
-		f = maxOf(least, maxBlock[I])
+		f = maxOf(least)
 	case ops.ReduceMin:
-		f = minOf(greatest, minBlock[I])
+		f = minOf(greatest)
 	}
 	return newReducer(op, out, in, sameRows[I](), reduction[I]{fold: f})
 }
@@ -150,11 +150,11 @@ func newFloatReduce[E tensor.Element, A float](op ops.ReduceOp, out graph.Operan
 	case ops.ReduceProd:
 		r.fold = prodOf[A](false)
 	case ops.ReduceMax:
-		r.fold = maxOf(A(math.Inf(-1)), maxFloatBlock[A])
+		r.fold = maxOf(A(math.Inf(-1)))
 	case ops.ReduceMin:
-		r.fold = minOf(A(math.Inf(1)), minFloatBlock[A])
+		r.fold = minOf(A(math.Inf(1)))
 	case ops.ReduceLogSumExp:
-		r.top = maxOf(A(math.Inf(-1)), maxFloatBlock[A])
+		r.top = maxOf(A(math.Inf(-1)))
 		r.terms, r.one = &exps.terms, exps.one
 	}
 	return newReducer(op, out, in, rows, r)
@@ -167,13 +167,6 @@ func quietNaN[A float](values []A) {
 			values[i] = A(math.NaN())
 		}
 	}
-}
-
-func quieted[A float](v A) A {
-	if v != v {
-		return A(math.NaN())
-	}
-	return v
 }
 
 func quietComplex64(values []complex64) {

@@ -183,7 +183,7 @@ func ratio[A float](lo, hi A) A {
 // finish turns sums s, of which y has the first words, into m + log s; log(hi + lo) is log hi + lo/hi, which
 // counts where s is near 1.
 func (l logSumExp[A]) finish(y, parts, tops []A) {
-	l.exps.logs(y)
+	l.exps.logs(y, y)
 	for i, m := range tops {
 		y[i] = m + (y[i] + parts[i])
 	}

@@ -3,6 +3,7 @@ package cpu
 import (
 	"math"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -26,6 +27,7 @@ type softmax[E tensor.Element, A float] struct {
 	kept     nest // of the lines: operand 0 the source, 1 the destination
 	outStep  int  // along a line of the destination
 	log      bool
+	floats   simd.Floats[A] // for the division
 
 	states states[softmaxRun[E, A]]
 	spare  states[softmaxScratch[E, A]]
@@ -76,8 +78,9 @@ func newSoftmax[E tensor.Element, A float](op ops.SoftmaxOp, out, in graph.Opera
 	p := &softmax[E, A]{
 		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{in}, inPlace: []bool{true}},
 		exps:     exps,
-		top:      maxOf(A(math.Inf(-1)), maxBlock[A]), sum: sumOf[A](false),
+		top:      maxOf(A(math.Inf(-1))), sum: sumOf[A](false),
 		rows: rows, kept: newNestByStride(keptIn, keptOut), outStep: out.Strides[op.Axis], log: op.Log,
+		floats: simd.FloatsOf[A](),
 	}
 	p.folder = newFolder(rows, line, &p.kept, false, &exps.terms)
 	return p
@@ -154,7 +157,8 @@ func (p *softmax[E, A]) strip(w *softmaxScratch[E, A], src, dst int, top, sum []
 			if p.keeps() {
 				p.rows.store(w.dst, dst+(i+j)*p.outStep, outColumn, x)
 			}
-			p.sum.row(w.lanes[j%used*p.folder.width:][:len(x)], x)
+			lane := w.lanes[j%used*p.folder.width:][:len(x)]
+			p.sum.row(lane, lane, x)
 		}
 		p.folder.pushLanes(&w.lineReader, p.sum, used, len(x))
 	}
@@ -200,33 +204,20 @@ func (p *softmax[E, A]) finish(w *softmaxScratch[E, A], x []A, src, srcStep, dst
 	}
 	switch single := p.folder.width == 1; {
 	case p.log && single:
-		shiftLine(x, top[0])
-		shiftLine(x, sum[0])
+		p.exps.shift(x, x, top[0])
+		p.exps.shift(x, x, sum[0])
 	case p.log:
-		shiftColumns(x, top)
-		shiftColumns(x, sum)
+		p.exps.shifts(x, x, top)
+		p.exps.shifts(x, x, sum)
 	default:
 		if !p.keeps() {
 			p.exp(x, top)
 		}
 		if single {
-			divideLine(x, sum[0])
+			p.floats.DivBy(x, x, sum[0])
 		} else {
-			divideColumns(x, sum)
+			p.floats.Div(x, x, sum)
 		}
 	}
 	p.rows.store(w.dst, dst, dstStep, x)
-}
-
-func divideLine[A float](x []A, s A) {
-	for i, v := range x {
-		x[i] = v / s
-	}
-}
-
-func divideColumns[A float](x, s []A) {
-	s = s[:len(x)]
-	for i, v := range x {
-		x[i] = v / s[i]
-	}
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/ops"
 )
@@ -9,13 +10,13 @@ import (
 func elementary32(fn ops.UnaryFn) func(out, x []float32) {
 	switch fn {
 	case ops.UnaryExp:
-		return expTile32
+		return simd.ElementaryOf[float32]().Exp
 	case ops.UnaryLog:
-		return logTile32
+		return simd.ElementaryOf[float32]().Log
 	case ops.UnaryTanh:
-		return tanhTile32
+		return simd.ElementaryOf[float32]().Tanh
 	case ops.UnarySigmoid:
-		return sigmoidTile32
+		return simd.ElementaryOf[float32]().Sigmoid
 	}
 	return callEach(rare32[fn])
 }
@@ -24,13 +25,13 @@ func elementary32(fn ops.UnaryFn) func(out, x []float32) {
 func elementary64(fn ops.UnaryFn) func(out, x []float64) {
 	switch fn {
 	case ops.UnaryExp:
-		return expTile64
+		return simd.ElementaryOf[float64]().Exp
 	case ops.UnaryLog:
-		return logTile64
+		return simd.ElementaryOf[float64]().Log
 	case ops.UnaryTanh:
-		return tanhTile64
+		return simd.ElementaryOf[float64]().Tanh
 	case ops.UnarySigmoid:
-		return sigmoidTile64
+		return simd.ElementaryOf[float64]().Sigmoid
 	}
 	return callEach(rare64[fn])
 }
@@ -71,62 +72,4 @@ var rare64 = map[ops.UnaryFn]func(float64) float64{
 	ops.UnaryAsinh: fmath.Asinh, ops.UnaryAcosh: fmath.Acosh, ops.UnaryAtanh: fmath.Atanh,
 	ops.UnarySoftplus: fmath.Softplus,
 	ops.UnaryErf:      fmath.Erf, ops.UnaryErfc: fmath.Erfc, ops.UnaryErfinv: fmath.Erfinv,
-}
-
-// The functions that training is made of call their body directly.
-
-func expTile32(out, x []float32) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = fmath.Exp32(x[i])
-	}
-}
-
-func logTile32(out, x []float32) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = fmath.Log32(x[i])
-	}
-}
-
-func tanhTile32(out, x []float32) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = fmath.Tanh32(x[i])
-	}
-}
-
-func sigmoidTile32(out, x []float32) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = fmath.Sigmoid32(x[i])
-	}
-}
-
-func expTile64(out, x []float64) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = fmath.Exp(x[i])
-	}
-}
-
-func logTile64(out, x []float64) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = fmath.Log(x[i])
-	}
-}
-
-func tanhTile64(out, x []float64) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = fmath.Tanh(x[i])
-	}
-}
-
-func sigmoidTile64(out, x []float64) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = fmath.Sigmoid(x[i])
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -32,6 +33,7 @@ type windowPlan struct {
 	operands            int // of shape U
 	posStep, winStep    slotOffsets
 	positionInner       bool // the memory of U varies faster along positions than along the window
+	dense               bool // windows are rows in x and in the one operand of shape U
 	lanes               states[windowLane]
 }
 
@@ -41,6 +43,7 @@ type windowLane struct {
 	vals, shift           []int64
 	base, index, pos, win runWalk
 	off, rel, loc         slotOffsets
+	places                simd.Places
 }
 
 func newWindowLane() *windowLane {
@@ -211,6 +214,7 @@ func (s *windowSpec) windowNest(p *windowPlan, axes []windowAxis, win []int) {
 	p.elements = p.win.size()
 	copy(p.posStep[1:], p.pos.step)
 	copy(p.winStep[:], p.win.step)
+	p.dense = p.operands == 1 && p.win.rows == 1 && p.winStep[0] == 1 && p.winStep[1] == 1
 	moves := slices.ContainsFunc(win, func(o int) bool { return axes[o].moves >= 0 })
 	p.positionInner = p.elements > 1 && p.pos.row > 1 && magnitude(p.posStep[1]) < magnitude(p.winStep[1]) &&
 		!(s.ordered && moves)

@@ -1,5 +1,10 @@
 package cpu
 
+import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/ops"
+)
+
 // windowRower is what is done to windows. Operand 0 is x, the others have the shape of the updates.
 type windowRower interface {
 	// row does n elements of a window, from at[k], step[k] apart in operand k.
@@ -9,6 +14,13 @@ type windowRower interface {
 	each(at, from []int, off, step *slotOffsets)
 	// miss does n elements of a window that is skipped.
 	miss(at, step *slotOffsets, n int)
+}
+
+// placesRower does dense windows of several positions in one call: windows that are rows in x and in the one
+// operand of shape U, none of them skipped. It may refuse.
+type placesRower interface {
+	windowRower
+	places(p *simd.Places) bool
 }
 
 // windowPart is the work of one thread: positions, elements of their windows, and, where filter is set, the
@@ -47,6 +59,7 @@ func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *window
 			rows.each(block, from, &l.off, &p.posStep)
 		case p.positionInner:
 			p.elementByElement(l, rows, block, from, do)
+		case p.dense && (do.filter || p.mode.OOB != ops.OOBSkip) && p.denseWindows(l, rows, block, from, do):
 		default:
 			p.windowByWindow(l, rows, block, from, do)
 		}
@@ -65,6 +78,19 @@ func (l *windowLane) filter(at []int, starts bounds) (kept, from []int) {
 		n += int((d - width) &^ d >> 63) // 1 where d < width
 	}
 	return kept[:n], from[:n]
+}
+
+// denseWindows does the windows of a block at once where the rows can.
+func (p *windowPlan) denseWindows(l *windowLane, rows windowRower, at, from []int, do *windowPart) bool {
+	r, ok := rows.(placesRower)
+	if ok {
+		l.places = simd.Places{
+			At: at, From: from, Begin: do.win.lo, First: l.off[1] + do.win.lo, Step: p.posStep[1], Size: do.win.hi - do.win.lo,
+		}
+		ok = r.places(&l.places)
+		l.places = simd.Places{}
+	}
+	return ok
 }
 
 // windowByWindow has the window as the inner loop.
@@ -126,6 +152,12 @@ func (p *windowPlan) elementByElement(l *windowLane, rows windowRower, at, from 
 		}
 		lo += n
 	}
+}
+
+// places gathers whole rows.
+func (m *windowMover[E]) places(p *simd.Places) bool {
+	simd.GatherRows(m.to, m.from, p)
+	return true
 }
 
 // each gathers one element a position, 0 where it is skipped; none is ever left out. It is bound by the

@@ -1,0 +1,122 @@
+package cpu
+
+import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// gemm is the matrix product of floats on CPUs with fused multiply-adds, by tiles of 6 rows and two registers of
+// columns. As in matmul the order is fixed by the extents: k is cut in blocks of 256, a block is a chain of
+// fused multiply-adds from 0 on, and the sums of the blocks are added in order. So the bits do not depend on
+// layouts, on what is packed or on threads, but they are not those of matmul, which rounds every product.
+//
+// It is bound by arithmetic: a tile keeps 12 sums in registers, for 12 fused operations it loads two registers
+// and six scalars. y is packed, a block of k and up to 64 strips of columns at a time, in strips as wide as a
+// tile, so that a strip stays in the nearest cache while all rows of x pass by; x is packed, in panels of
+// 6 rows, where there are enough strips to pay for it, and else read where it lies.
+type gemm[E tensor.Element, A float] struct {
+	operands fixed
+	rows     rowsOf[E, A]
+	tile     *simd.Tile[A]
+	turn     func(dst []A, dstRow int, src []A, srcRow, rows, columns int)
+	add      func(out, a, b []A)
+	batch    nest // operand 0 the result, 1 and 2 the matrices
+	m, k, n  int
+	first    int    // the operand that is x: 0, or 1 where the transposed product is computed
+	x, y, c  matrix // of the product that is computed
+	direct   bool   // tiles are stored in the result, whose rows are dense
+	packX    bool
+	packY    bool
+
+	states states[gemmRun[E, A]]
+	spare  states[gemmScratch[A]]
+}
+
+const (
+	gemmDepth  = matmulBlock // of k
+	gemmStrips = 64          // of y, packed at a time: a megabyte
+	gemmBytes  = 128 << 10   // of x, packed at a time: for the second-level cache
+
+	packStrips = 16 // from this number of strips on packing x pays
+	packPanels = 4  // and from this number of panels packing y
+)
+
+func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A], tile *simd.Tile[A]) graph.Kernel {
+	r := x.Rank()
+	p := &gemm[E, A]{
+		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows, tile: tile,
+		turn: simd.MovementOf[A]().Transpose, add: simd.SumsOf[A]().Row,
+		batch: newNest(batchOf(out), batchOf(x), batchOf(y)),
+		m:     x.Shape[r-2], k: x.Shape[r-1], n: y.Shape[r-1],
+		x: matrixOf(x), y: matrixOf(y), c: matrixOf(out),
+	}
+	if p.c.col != 1 && p.c.row == 1 { // dense columns: the rows of the transposed product
+		p.first = 1
+		p.m, p.n = p.n, p.m
+		p.x, p.y, p.c = p.y.transposed(), p.x.transposed(), p.c.transposed()
+	}
+	p.direct = rows.same && p.c.col == 1 && p.c.row >= 0
+	p.packX = !rows.same || p.x.row < 0 || p.x.col < 0 || ceilDiv(p.n, tile.Columns) >= packStrips
+	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, simd.TileRows) >= packPanels
+	return p
+}
+
+// gemmRun is one run. The fields from block on are of the product that threads share.
+type gemmRun[E tensor.Element, A float] struct {
+	p          *gemm[E, A]
+	x, y, c    []E
+	xa, ya, ca []A // the same elements, where E is A
+	gemmBlock[A]
+}
+
+// gemmBlock is a block of k and of columns of one product.
+type gemmBlock[A any] struct {
+	xAt, yAt, cAt int // of the product
+	j0, columns   int
+	k0, depth     int
+	packed        []A // strips of y
+	sums          []A // of the result's columns, where tiles are not stored there
+}
+
+// gemmScratch is what a thread works with.
+type gemmScratch[A any] struct {
+	batch  strips
+	own    gemmBlock[A] // of a product that is the thread's alone
+	panels []A          // packed rows of x
+	line   []A          // of x or y, loaded
+	strip  []A          // the one at the right edge, packed where others are not
+	edge   []A          // a tile at the right edge
+}
+
+func (p *gemm[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
+	if err := p.operands.check(out, in); err != nil {
+		return err
+	}
+	products := p.batch.rows * p.batch.row
+	if products == 0 || p.m == 0 || p.n == 0 {
+		return nil
+	}
+	exec := x.(*Exec)
+	r := p.states.get()
+	xs, ys, cs := in[p.first].Storage(), in[1-p.first].Storage(), out[0].Storage()
+	r.p, r.x, r.y, r.c = p, tensor.Elements[E](xs), tensor.Elements[E](ys), tensor.Elements[E](cs)
+	if p.rows.same {
+		r.xa, r.ya, r.ca = elementsOf[A](xs), elementsOf[A](ys), elementsOf[A](cs)
+	}
+	work := p.m * p.n * p.k
+	if threads := exec.NumThreads(); threads == 1 || products >= 4*threads || work < shareGemm {
+		exec.run(products, max(1, gemmGrain/max(work, 1)), (*gemmProducts[E, A])(r))
+	} else {
+		r.shared(exec, products)
+	}
+	r.x, r.y, r.c, r.xa, r.ya, r.ca = nil, nil, nil, nil, nil, nil
+	p.states.put(r)
+	return nil
+}
+
+// Work is counted in products of elements, of which a core does some 40,000 in a microsecond.
+const (
+	shareGemm = 1 << 19 // a product worth several threads
+	gemmGrain = 1 << 17 // a chunk
+)

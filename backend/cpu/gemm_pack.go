@@ -1,0 +1,68 @@
+package cpu
+
+import "github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+
+// pack packs strips s0 to s1 − 1 of a block of y: depth rows as wide as a tile, strip by strip, filled up with
+// zeros at the right edge. It is bound by memory, or by the loads of strided rows.
+func (r *gemmRun[E, A]) pack(b *gemmBlock[A], w *gemmScratch[A], s0, s1 int) {
+	wide := r.p.tile.Columns
+	for s := s0; s < s1; s++ {
+		r.packStrip(b, w, b.packed[s*wide*b.depth:][:wide*b.depth], s*wide, min(wide, b.columns-s*wide))
+	}
+}
+
+func (r *gemmRun[E, A]) packStrip(b *gemmBlock[A], w *gemmScratch[A], dst []A, j, columns int) {
+	p, wide := r.p, r.p.tile.Columns
+	at := b.yAt + b.k0*p.y.row + (b.j0+j)*p.y.col
+	if columns < wide {
+		clear(dst)
+	}
+	switch {
+	case p.rows.same && p.y.col == 1:
+		for k := range b.depth {
+			copy(dst[k*wide:][:columns], r.ya[at:])
+			at += p.y.row
+		}
+	case p.rows.same && p.y.row == 1 && p.y.col >= 0:
+		p.turn(dst, wide, r.ya[at:], p.y.col, columns, b.depth)
+	case p.y.row == 1: // columns are dense
+		w.line = grown(w.line, b.depth)
+		for c := range columns {
+			p.rows.load(w.line, r.y, at+c*p.y.col, 1)
+			for k, v := range w.line {
+				dst[k*wide+c] = v
+			}
+		}
+	default:
+		for k := range b.depth {
+			p.rows.load(dst[k*wide:][:columns], r.y, at+k*p.y.row, p.y.col)
+		}
+	}
+}
+
+// packPanels packs panels of x: depth columns, simd.PackedRow apart, panel by panel.
+func (r *gemmRun[E, A]) packPanels(b *gemmBlock[A], w *gemmScratch[A], p0, p1 int) {
+	p, size := r.p, b.depth*simd.PackedRow
+	w.panels = grown(w.panels, (p1-p0)*size)
+	for panel := p0; panel < p1; panel++ {
+		i := panel * simd.TileRows
+		dst, rows := w.panels[(panel-p0)*size:][:size], min(simd.TileRows, p.m-i)
+		at := b.xAt + i*p.x.row + b.k0*p.x.col
+		switch {
+		case p.rows.same && p.x.col == 1 && p.x.row >= 0 && rows == simd.TileRows:
+			p.tile.Pack(dst, r.xa[at:], p.x.row, b.depth)
+		case p.rows.same && p.x.row == 1 && rows == simd.TileRows:
+			for k := range b.depth {
+				*(*[simd.TileRows]A)(dst[k*simd.PackedRow:]) = *(*[simd.TileRows]A)(r.xa[at+k*p.x.col:])
+			}
+		default:
+			w.line = grown(w.line, b.depth)
+			for row := range rows {
+				p.rows.load(w.line, r.x, at+row*p.x.row, p.x.col)
+				for k, v := range w.line {
+					dst[k*simd.PackedRow+row] = v
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package simd
+
+import "math"
+
+// Extremes is the order of numbers, for reductions and arg-reductions. Max and Min take −0 to be below +0, and
+// a NaN wins both. For First and Update zeros are equal.
+type Extremes[T Number] struct {
+	// Max and Min are the extreme of one element or more.
+	Max, Min func(x []T) T
+	// MaxRow and MinRow are out = max(a, b), MaxRows and MinRows acc = max(acc, a, b, c, d), element by element.
+	MaxRow, MinRow   func(out, a, b []T)
+	MaxRows, MinRows func(acc, a, b, c, d []T)
+	// FirstMax and FirstMin give the extreme of best, which is no NaN, and the keys, and where among the keys it
+	// is first; −1 where none beats best. The first NaN beats all.
+	FirstMax, FirstMin func(keys []T, best T) (T, int)
+	// UpdateMax and UpdateMin let row i of keys compete with the best of each column: where a key wins it becomes
+	// the best, and at becomes i. A column whose best is NaN is decided.
+	UpdateMax, UpdateMin func(best []T, at []int, keys []T, i int)
+	// MaxAt and MinAt have the table's rows become their and u's rows' extremes, one after another.
+	MaxAt, MinAt func(table, u []T, p *Places)
+}
+
+var (
+	extremes32 = goExtremes[float32]()
+	extremes64 = goExtremes[float64]()
+)
+
+// ExtremesOf is the table of a type.
+func ExtremesOf[T Number]() Extremes[T] {
+	switch e := any(&extremes32).(type) {
+	case *Extremes[T]:
+		return *e
+	}
+	switch e := any(&extremes64).(type) {
+	case *Extremes[T]:
+		return *e
+	}
+	return goExtremes[T]()
+}
+
+func goExtremes[T Number]() Extremes[T] {
+	return Extremes[T]{
+		maxOf[T], minOf[T], maxRow[T], minRow[T], maxRows[T], minRows[T],
+		firstMax[T], firstMin[T], updateMax[T], updateMin[T],
+		rowsAtBy(maxRow[T]), rowsAtBy(minRow[T]),
+	}
+}
+
+// maxOf is a compare and a rarely taken branch an element: faster than max, which takes care of zeros' signs,
+// and than several accumulators, since the branch is foreseen.
+func maxOf[T Number](x []T) T {
+	best := x[0]
+	for _, v := range x {
+		if !(v <= best) {
+			if v != v {
+				return NaN[T]()
+			}
+			best = v
+		}
+	}
+	if best == 0 {
+		for _, v := range x {
+			if v == 0 && !math.Signbit(float64(v)) {
+				return v
+			}
+		}
+	}
+	return best
+}
+
+func minOf[T Number](x []T) T {
+	best := x[0]
+	for _, v := range x {
+		if !(v >= best) {
+			if v != v {
+				return NaN[T]()
+			}
+			best = v
+		}
+	}
+	if best == 0 {
+		for _, v := range x {
+			if v == 0 && math.Signbit(float64(v)) {
+				return v
+			}
+		}
+	}
+	return best
+}
+
+func maxRow[T Number](out, a, b []T) {
+	a, b = a[:len(out)], b[:len(out)]
+	nan := NaN[T]()
+	for i := range out {
+		v := max(a[i], b[i])
+		if v != v {
+			v = nan
+		}
+		out[i] = v
+	}
+}
+
+func minRow[T Number](out, a, b []T) {
+	a, b = a[:len(out)], b[:len(out)]
+	nan := NaN[T]()
+	for i := range out {
+		v := min(a[i], b[i])
+		if v != v {
+			v = nan
+		}
+		out[i] = v
+	}
+}
+
+func maxRows[T Number](acc, a, b, c, d []T) {
+	n := len(acc)
+	a, b, c, d = a[:n], b[:n], c[:n], d[:n]
+	nan := NaN[T]()
+	for i, v := range acc {
+		v = max(v, a[i], b[i], c[i], d[i])
+		if v != v {
+			v = nan
+		}
+		acc[i] = v
+	}
+}
+
+func minRows[T Number](acc, a, b, c, d []T) {
+	n := len(acc)
+	a, b, c, d = a[:n], b[:n], c[:n], d[:n]
+	nan := NaN[T]()
+	for i, v := range acc {
+		v = min(v, a[i], b[i], c[i], d[i])
+		if v != v {
+			v = nan
+		}
+		acc[i] = v
+	}
+}
+
+func firstMax[T Number](keys []T, best T) (T, int) {
+	at := -1
+	for i, v := range keys {
+		if !(v <= best) { // greater, or NaN: one rarely taken branch for both
+			best, at = v, i
+			if v != v {
+				break
+			}
+		}
+	}
+	return best, at
+}
+
+func firstMin[T Number](keys []T, best T) (T, int) {
+	at := -1
+	for i, v := range keys {
+		if !(v >= best) {
+			best, at = v, i
+			if v != v {
+				break
+			}
+		}
+	}
+	return best, at
+}
+
+func updateMax[T Number](best []T, at []int, keys []T, i int) {
+	at, keys = at[:len(best)], keys[:len(best)]
+	for c, v := range keys {
+		if b := best[c]; !(v <= b) && b == b {
+			best[c], at[c] = v, i
+		}
+	}
+}
+
+func updateMin[T Number](best []T, at []int, keys []T, i int) {
+	at, keys = at[:len(best)], keys[:len(best)]
+	for c, v := range keys {
+		if b := best[c]; !(v >= b) && b == b {
+			best[c], at[c] = v, i
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func elementwise(e *elem) {
+	binary(e, "add", "a + b", func(a, b VecVirtual) VecVirtual { e.add(b, a, a); return a })
+	binary(e, "sub", "a - b", func(a, b VecVirtual) VecVirtual { e.sub(b, a, a); return a })
+	binary(e, "mul", "a * b", func(a, b VecVirtual) VecVirtual { e.mul(b, a, a); return a })
+	binary(e, "div", "a / b", func(a, b VecVirtual) VecVirtual { e.div(b, a, a); return a })
+	greater := newOrder(e, true)
+	binary(e, "max", "max(a, b)", greater.pair)
+	smaller := newOrder(e, false)
+	binary(e, "min", "min(a, b)", smaller.pair)
+	addFour(e)
+	extremeFour(e, "max", greater)
+	extremeFour(e, "min", smaller)
+	scalar(e, "divBy", "a / s", func(a, s VecVirtual) { e.div(s, a, a) })
+	scalar(e, "mulBy", "a * s", func(a, s VecVirtual) { e.mul(s, a, a) })
+	subBy(e)
+	shifts(e)
+}
+
+// stream is the loop of an elementwise kernel: unrolled, then a register at a time, then a tail under a mask.
+// The body computes a register of the result from the inputs' at a place.
+type stream struct {
+	e    *elem
+	out  GPVirtual
+	in   []GPVirtual
+	n    GPVirtual
+	at   GPVirtual // bytes done
+	body func(in []VecVirtual) VecVirtual
+}
+
+func (s *stream) emit(unroll int) {
+	s.at = GP64()
+	XORQ(s.at, s.at)
+	unrolls := []int{unroll, 1}
+	if unroll == 1 {
+		unrolls = unrolls[:1]
+	}
+	for _, u := range unrolls {
+		loop, done := fmt.Sprintf("by%d", u), fmt.Sprintf("after%d", u)
+		elements := u * s.e.lanes
+		Label(loop)
+		SUBQ(U32(elements), s.n)
+		JL(LabelRef(done))
+		for k := range u {
+			var in []VecVirtual
+			for _, p := range s.in {
+				in = append(in, s.e.loaded(s.place(p, k)))
+			}
+			s.e.move(s.body(in), s.place(s.out, k))
+		}
+		ADDQ(U32(32*u), s.at)
+		JMP(LabelRef(loop))
+		Label(done)
+		ADDQ(U32(elements), s.n)
+	}
+	JZ(LabelRef("done"))
+	mask := s.e.tail(s.n, 1)[0]
+	var in []VecVirtual
+	for _, p := range s.in {
+		v := YMM()
+		s.e.moveMasked(s.place(p, 0), mask, v)
+		in = append(in, v)
+	}
+	s.e.moveMasked(s.body(in), mask, s.place(s.out, 0))
+	Label("done")
+	end()
+}
+
+func (s *stream) place(p GPVirtual, k int) Mem {
+	return Mem{Base: p, Index: s.at, Scale: 1, Disp: 32 * k}
+}
+
+func binary(e *elem, name, formula string, body func(a, b VecVirtual) VecVirtual) {
+	function(name+e.suffix, fmt.Sprintf("func(out, a, b *%s, n int)", e.typ),
+		name+e.suffix+" is out = "+formula+", element by element.")
+	s := &stream{e: e, out: param("out"), in: []GPVirtual{param("a"), param("b")}, n: param("n")}
+	s.body = func(in []VecVirtual) VecVirtual { return body(in[0], in[1]) }
+	s.emit(4)
+}
+
+// order is the greater or the smaller of two: NaN wins, as math.NaN, and −0 is below +0.
+type order struct {
+	e    *elem
+	most bool
+}
+
+func newOrder(e *elem, most bool) *order { return &order{e, most} }
+
+// join is the extreme of a and b where neither is NaN: both orders of the operands, which agree but for
+// zeros of two signs, where the sign is cleared or set.
+func (o *order) join(a, b VecVirtual) VecVirtual {
+	other := YMM()
+	if o.most {
+		o.e.max(a, b, other)
+		o.e.max(b, a, a)
+		o.e.and(other, a, a)
+	} else {
+		o.e.min(a, b, other)
+		o.e.min(b, a, a)
+		o.e.or(other, a, a)
+	}
+	return a
+}
+
+func (o *order) nan() Op { return o.e.constant("quietNaN"+o.e.suffix, o.e.nanBits()) }
+
+func (o *order) pair(a, b VecVirtual) VecVirtual {
+	bad, nan := YMM(), YMM()
+	o.e.compare(unordered, a, b, bad)
+	a = o.join(a, b)
+	o.e.move(o.nan(), nan)
+	o.e.blend(bad, nan, a, a)
+	return a
+}
+
+// five is a stream of an accumulator, which is the output too, and four rows.
+func five(e *elem, body func(in []VecVirtual) VecVirtual) {
+	s := &stream{e: e, out: param("acc"), n: param("n"), body: body}
+	s.in = []GPVirtual{s.out, param("a"), param("b"), param("c"), param("d")}
+	s.emit(2)
+}
+
+func addFour(e *elem) {
+	function("addFour"+e.suffix, fmt.Sprintf("func(acc, a, b, c, d *%s, n int)", e.typ),
+		"addFour"+e.suffix+" is acc = (((acc + a) + b) + c) + d, element by element.")
+	five(e, func(in []VecVirtual) VecVirtual {
+		for _, v := range in[1:] {
+			e.add(v, in[0], in[0])
+		}
+		return in[0]
+	})
+}
+
+func extremeFour(e *elem, name string, o *order) {
+	function(name+"Four"+e.suffix, fmt.Sprintf("func(acc, a, b, c, d *%s, n int)", e.typ),
+		name+"Four"+e.suffix+" is acc = "+name+"(acc, a, b, c, d), element by element.")
+	five(e, func(in []VecVirtual) VecVirtual {
+		bad, t, nan := YMM(), YMM(), YMM()
+		e.compare(unordered, in[0], in[1], bad)
+		e.compare(unordered, in[2], in[3], t)
+		e.or(t, bad, bad)
+		e.compare(unordered, in[4], in[4], t)
+		e.or(t, bad, bad)
+		acc := in[0]
+		for _, v := range in[1:] {
+			acc = o.join(acc, v)
+		}
+		e.move(o.nan(), nan)
+		e.blend(bad, nan, acc, acc)
+		return acc
+	})
+}
+
+func scalar(e *elem, name, formula string, body func(a, s VecVirtual)) {
+	function(name+e.suffix, fmt.Sprintf("func(out, a *%s, s %s, n int)", e.typ, e.typ),
+		name+e.suffix+" is out = "+formula+", element by element.")
+	s := &stream{e: e, out: param("out"), in: []GPVirtual{param("a")}, n: param("n")}
+	by := e.parameter("s")
+	s.body = func(in []VecVirtual) VecVirtual { body(in[0], by); return in[0] }
+	s.emit(4)
+}
+
+// parameter is a scalar parameter in every lane.
+func (e *elem) parameter(name string) VecVirtual {
+	x, y := XMM(), YMM()
+	Load(Param(name), x)
+	e.broadcast(x, y)
+	return y
+}
+
+func subBy(e *elem) {
+	function("subBy"+e.suffix, fmt.Sprintf("func(out, a *%s, s, otherwise %s, n int)", e.typ, e.typ),
+		"subBy"+e.suffix+" is out = a - s, element by element, and otherwise where that is NaN.")
+	s := &stream{e: e, out: param("out"), in: []GPVirtual{param("a")}, n: param("n")}
+	by, otherwise := e.parameter("s"), e.parameter("otherwise")
+	s.body = func(in []VecVirtual) VecVirtual {
+		bad := YMM()
+		e.sub(by, in[0], in[0])
+		e.compare(unordered, in[0], in[0], bad)
+		e.blend(bad, otherwise, in[0], in[0])
+		return in[0]
+	}
+	s.emit(4)
+}
+
+func shifts(e *elem) {
+	function("shifts"+e.suffix, fmt.Sprintf("func(out, a, m *%s, n int) int", e.typ),
+		"shifts"+e.suffix+" is out = a - m, element by element, up to the first register that has a NaN or is not\n"+
+			"full. It returns how many elements are done.")
+	out, a, m, n := param("out"), param("a"), param("m"), param("n")
+	done, bits := GP64(), GP32()
+	XORQ(done, done)
+	Label("loop")
+	SUBQ(U32(e.lanes), n)
+	JL(LabelRef("end"))
+	at := func(p GPVirtual) Mem { return Mem{Base: p, Index: done, Scale: uint8(e.size)} }
+	v, bad := e.loaded(at(a)), YMM()
+	e.sub(at(m), v, v)
+	e.compare(unordered, v, v, bad)
+	e.signs(bad, bits)
+	TESTL(bits, bits)
+	JNZ(LabelRef("end"))
+	e.move(v, at(out))
+	ADDQ(U32(e.lanes), done)
+	JMP(LabelRef("loop"))
+	Label("end")
+	Store(done, ReturnIndex(0))
+	end()
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+const blockSize = 128 // as in package simd
+
+func sums(e *elem) {
+	sumBlock(e)
+	sumBlocks(e)
+}
+
+// lanes8 is the eight lanes of a block: one register of float32, two of float64.
+type lanes8 struct {
+	e    *elem
+	regs []VecVirtual
+}
+
+func newLanes8(e *elem) lanes8 {
+	l := lanes8{e: e}
+	for range 8 / e.lanes {
+		l.regs = append(l.regs, e.zero())
+	}
+	return l
+}
+
+// add adds eight elements to the lanes.
+func (l lanes8) add(m Mem) {
+	for k, r := range l.regs {
+		l.e.add(m.Offset(32*k), r, r)
+	}
+}
+
+// quarter joins lane j and lane j + 4: what is left is four lanes, in an XMM register of float32, in a YMM
+// register of float64.
+func (l lanes8) quarter() VecVirtual {
+	r := l.regs[0]
+	if l.e.lanes == 4 {
+		l.e.add(l.regs[1], r, r)
+		return r
+	}
+	high := XMM()
+	VEXTRACTF128(Imm(1), r, high)
+	VADDPS(high, r.AsX(), r.AsX())
+	return r.AsX().(VecVirtual)
+}
+
+// total joins all lanes; the sum is the first element of the register.
+func (l lanes8) total() VecVirtual {
+	r := l.quarter()
+	other := XMM()
+	if l.e.lanes == 4 {
+		VEXTRACTF128(Imm(1), r, other)
+		x := r.AsX().(VecVirtual)
+		VADDPD(other, x, x)
+		VUNPCKHPD(x, x, other)
+		VADDSD(other, x, x)
+		return x
+	}
+	VMOVHLPS(r, r, other)
+	VADDPS(other, r, r)
+	VMOVSHDUP(r, other)
+	VADDSS(other, r, r)
+	return r
+}
+
+func sumBlock(e *elem) {
+	function("sumBlock"+e.suffix, fmt.Sprintf("func(x *%s, n int) %s", e.typ, e.typ),
+		"sumBlock"+e.suffix+" is the sum of a block of n elements in eight lanes. It is bound by the latency\n"+
+			"of addition: 4 cycles for eight elements.")
+	x, n := param("x"), param("n")
+	l := newLanes8(e)
+	Label("loop")
+	SUBQ(Imm(8), n)
+	JL(LabelRef("rest"))
+	l.add(Mem{Base: x})
+	ADDQ(Imm(uint64(8*e.size)), x)
+	JMP(LabelRef("loop"))
+	Label("rest")
+	ADDQ(Imm(8), n)
+	JZ(LabelRef("done"))
+	for k, mask := range e.tail(n, len(l.regs)) {
+		v := YMM()
+		e.moveMasked(Mem{Base: x, Disp: 32 * k}, mask, v)
+		e.add(v, l.regs[k], l.regs[k])
+	}
+	Label("done")
+	Store(l.total(), ReturnIndex(0))
+	end()
+}
+
+func sumBlocks(e *elem) {
+	function("sumBlocks"+e.suffix, fmt.Sprintf("func(dst, x *%s, blocks int)", e.typ),
+		"sumBlocks"+e.suffix+" sums blocks of 128 elements, four at a time so that their lanes hide each other's\n"+
+			"latency: it is bound by two loads a cycle, then by memory.")
+	dst, x, blocks := param("dst"), param("x"), param("blocks")
+	bytes := blockSize * e.size
+	count := GP64()
+	Label("loop")
+	SUBQ(Imm(4), blocks)
+	JL(LabelRef("rest"))
+	var four [4]lanes8
+	for b := range four {
+		four[b] = newLanes8(e)
+	}
+	MOVQ(U32(blockSize/16), count)
+	Label("four")
+	for k := range 2 {
+		for b, l := range four {
+			l.add(Mem{Base: x, Disp: b*bytes + k*8*e.size})
+		}
+	}
+	ADDQ(U32(16*e.size), x)
+	DECQ(count)
+	JNZ(LabelRef("four"))
+	ADDQ(U32(3*bytes), x)
+	storeFour(e, four, dst)
+	ADDQ(U32(4*e.size), dst)
+	JMP(LabelRef("loop"))
+	Label("rest")
+	ADDQ(Imm(4), blocks)
+	JZ(LabelRef("done"))
+	Label("single")
+	one := newLanes8(e)
+	MOVQ(U32(blockSize/16), count)
+	Label("one")
+	for k := range 2 {
+		one.add(Mem{Base: x, Disp: k * 8 * e.size})
+	}
+	ADDQ(U32(16*e.size), x)
+	DECQ(count)
+	JNZ(LabelRef("one"))
+	if e.lanes == 4 {
+		VMOVSD(one.total(), Mem{Base: dst})
+	} else {
+		VMOVSS(one.total(), Mem{Base: dst})
+	}
+	ADDQ(U32(e.size), dst)
+	DECQ(blocks)
+	JNZ(LabelRef("single"))
+	Label("done")
+	end()
+}
+
+// storeFour stores the sums of four blocks. Lane j of a block is joined with lane j + 2, then the two that
+// are left, as in total, in the four blocks at once.
+func storeFour(e *elem, four [4]lanes8, dst GPVirtual) {
+	var q [4]VecVirtual
+	for b := range q {
+		q[b] = four[b].quarter()
+	}
+	if e.lanes == 4 {
+		// [a0 a1 b0 b1] + [a2 a3 b2 b3], and the same of c and d; then the even and the odd elements.
+		var pairs [2]VecVirtual
+		for k := range pairs {
+			low, high := YMM(), YMM()
+			VPERM2F128(Imm(0x20), q[2*k+1], q[2*k], low)
+			VPERM2F128(Imm(0x31), q[2*k+1], q[2*k], high)
+			VADDPD(high, low, low)
+			pairs[k] = low
+		}
+		sum := YMM()
+		VHADDPD(pairs[1], pairs[0], sum) // a, c, b, d
+		VPERMPD(Imm(0xd8), sum, sum)
+		VMOVUPD(sum, Mem{Base: dst})
+		return
+	}
+	var pairs [2]VecVirtual
+	for k := range pairs {
+		low, high := XMM(), XMM()
+		VMOVLHPS(q[2*k+1], q[2*k], low)
+		VMOVHLPS(q[2*k], q[2*k+1], high)
+		VADDPS(high, low, low)
+		pairs[k] = low
+	}
+	even, odd := XMM(), XMM()
+	VSHUFPS(Imm(0x88), pairs[1], pairs[0], even)
+	VSHUFPS(Imm(0xdd), pairs[1], pairs[0], odd)
+	VADDPS(odd, even, even)
+	VMOVUPS(even, Mem{Base: dst})
+}

@@ -1,0 +1,152 @@
+package simd
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomPlaces names some rows of a table of count rows, some of them several times, and skips rows of u.
+func randomPlaces(r *rand.Rand, count, size, gap int) *Places {
+	p := &Places{Begin: r.IntN(3), First: r.IntN(3), Size: size, Step: size + gap}
+	if r.IntN(3) == 0 {
+		p.Step = 0 // u is one row
+	}
+	stride := size + r.IntN(3)
+	for i := range r.IntN(40) {
+		if r.IntN(4) > 0 {
+			p.At, p.From = append(p.At, r.IntN(count)*stride), append(p.From, i)
+		}
+	}
+	return p
+}
+
+// reach is the elements that tables and u need, to the last.
+func (p *Places) reach() (table, u int) {
+	for r, o := range p.At {
+		table, u = max(table, p.Begin+o+p.Size), max(u, p.First+p.From[r]*p.Step+p.Size)
+	}
+	return table, u
+}
+
+func TestPlaces(t *testing.T) {
+	t.Run("float32", testPlaces[float32])
+	t.Run("float64", testPlaces[float64])
+	t.Run("uint8", func(t *testing.T) { testMoves(t, func(r *rand.Rand) uint8 { return uint8(r.Uint32()) }) })
+	t.Run("uint16", func(t *testing.T) { testMoves(t, func(r *rand.Rand) uint16 { return uint16(r.Uint32()) }) })
+	t.Run("complex128", func(t *testing.T) { testMoves(t, func(r *rand.Rand) complex128 { return complex(r.Float64(), 1) }) })
+}
+
+func placeSizes(f func(size int)) {
+	for size := range 140 {
+		f(size)
+	}
+	for _, size := range []int{255, 256, 257, 1000, 5000, 40000} {
+		f(size)
+	}
+}
+
+// atEnds is n elements at one end of guarded memory.
+func atEnds[E any](t *testing.T, r *rand.Rand, n int) []E {
+	m := guarded[E](t, n)
+	return m[[]int{0, len(m) - n}[r.IntN(2)]:][:n]
+}
+
+func testPlaces[T Float](t *testing.T) {
+	type combine = func(table, u []T, p *Places)
+	for _, c := range []struct {
+		name        string
+		table, twin combine
+		exact       bool
+	}{
+		{"add", SumsOf[T]().AddAt, goSums[T]().AddAt, false},
+		{"mul", ArithmeticOf[T]().MulAt, goArithmetic[T]().MulAt, false},
+		{"max", ExtremesOf[T]().MaxAt, goExtremes[T]().MaxAt, true},
+		{"min", ExtremesOf[T]().MinAt, goExtremes[T]().MinAt, true},
+	} {
+		r := rand.New(rand.NewPCG(7, 9))
+		placeSizes(func(size int) {
+			p := randomPlaces(r, 9, size, r.IntN(2))
+			tables, us := p.reach()
+			table, u := atEnds[T](t, r, tables), atEnds[T](t, r, us)
+			fillWith(table, r, contents[len(contents)-2].at)
+			fillWith(u, r, contents[len(contents)-2].at)
+			want := slices.Clone(table)
+			c.table(table, u, p)
+			c.twin(want, u, p)
+			for i := range want {
+				if !sameFloat(table[i], want[i], c.exact) {
+					t.Fatalf("%s, rows of %d, at %d: %v, want %v", c.name, size, i, table[i], want[i])
+				}
+			}
+		})
+	}
+	testMoves(t, func(r *rand.Rand) T { return T(r.NormFloat64()) })
+}
+
+func testMoves[E comparable](t *testing.T, random func(r *rand.Rand) E) {
+	r := rand.New(rand.NewPCG(8, 10))
+	placeSizes(func(size int) {
+		p := randomPlaces(r, 9, size, r.IntN(2))
+		tables, us := p.reach()
+		table, u := atEnds[E](t, r, tables), atEnds[E](t, r, us)
+		for _, s := range [][]E{table, u} {
+			for i := range s {
+				s[i] = random(r)
+			}
+		}
+		row := func(r int) (table, u int) { return p.Begin + p.At[r], p.First + p.From[r]*p.Step }
+		wantTable, wantU := slices.Clone(table), slices.Clone(u)
+		SetRows(table, u, p)
+		for k := range p.At {
+			i, j := row(k)
+			copy(wantTable[i:i+size], u[j:j+size])
+		}
+		if !slices.Equal(table, wantTable) {
+			t.Fatalf("SetRows of %d: %s", size, differ(table, wantTable))
+		}
+		GatherRows(u, table, p)
+		for k := range p.At {
+			i, j := row(k)
+			copy(wantU[j:j+size], table[i:i+size])
+		}
+		if !slices.Equal(u, wantU) {
+			t.Fatalf("GatherRows of %d: %s", size, differ(u, wantU))
+		}
+	})
+}
+
+func differ[E comparable](got, want []E) string {
+	for i := range want {
+		if got[i] != want[i] {
+			return fmt.Sprintf("at %d: %v, want %v", i, got[i], want[i])
+		}
+	}
+	return ""
+}
+
+// TestPlacesOutside: assembly is not called with what Go would refuse.
+func TestPlacesOutside(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    Places
+	}{
+		{"a row of the table that ends outside", Places{At: []int{0, 61}, From: []int{0, 1}, Step: 40, Size: 40}},
+		{"a row of the table before it", Places{At: []int{-1}, From: []int{0}, Step: 40, Size: 40}},
+		{"a row of u that ends outside", Places{At: []int{0}, From: []int{2}, Step: 40, Size: 40}},
+	} {
+		for _, f := range []func(table, u []float32, p *Places){
+			SumsOf[float32]().AddAt, SetRows[float32], func(table, u []float32, p *Places) { GatherRows(u, table, p) },
+		} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: no panic", c.name)
+					}
+				}()
+				f(make([]float32, 100), make([]float32, 100), &c.p)
+			}()
+		}
+	}
+}

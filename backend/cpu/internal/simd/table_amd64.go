@@ -1,0 +1,297 @@
+//go:build !noasm
+
+package simd
+
+import (
+	"math"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+func init() {
+	if !(cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI1) {
+		return
+	}
+	sums32 = Sums[float32]{blockBy(sumBlockF32), blocksBy(sumBlocksF32), rowBy(addF32), rowsBy(addFourF32),
+		placesBy(addRowsF32, addRow[float32])}
+	sums64 = Sums[float64]{blockBy(sumBlockF64), blocksBy(sumBlocksF64), rowBy(addF64), rowsBy(addFourF64),
+		placesBy(addRowsF64, addRow[float64])}
+	arithmetic32 = Arithmetic[float32]{rowBy(addF32), rowBy(subF32), rowBy(mulF32),
+		placesBy(mulRowsF32, mulRow[float32])}
+	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
+		placesBy(mulRowsF64, mulRow[float64])}
+	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), scalarBy(mulByF32), shiftBy(subByF32),
+		shiftsBy(shiftsF32)}
+	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), scalarBy(mulByF64), shiftBy(subByF64),
+		shiftsBy(shiftsF64)}
+	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
+	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
+	extremes32 = Extremes[float32]{
+		greatest32.of, smallest32.of, rowBy(maxF32), rowBy(minF32), rowsBy(maxFourF32), rowsBy(minFourF32),
+		greatest32.first, smallest32.first,
+		updateBy(updateMaxF32, updateMax[float32]), updateBy(updateMinF32, updateMin[float32]),
+		placesBy(maxRowsF32, maxRow[float32]), placesBy(minRowsF32, minRow[float32]),
+	}
+	greatest64 := ends[float64]{greatestF64, findEqualF64, findNaNF64, true}
+	smallest64 := ends[float64]{smallestF64, findEqualF64, findNaNF64, false}
+	extremes64 = Extremes[float64]{
+		greatest64.of, smallest64.of, rowBy(maxF64), rowBy(minF64), rowsBy(maxFourF64), rowsBy(minFourF64),
+		greatest64.first, smallest64.first,
+		updateBy(updateMaxF64, updateMax[float64]), updateBy(updateMinF64, updateMin[float64]),
+		placesBy(maxRowsF64, maxRow[float64]), placesBy(minRowsF64, minRow[float64]),
+	}
+	elementary32 = Elementary[float32]{mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32)}
+	elementary64.Exp = partlyBy(expF64, expRow64)
+	movement32.Transpose = transposeBy(transpose8F32)
+	movement64.Transpose = transposeBy(transpose4F64)
+	placeBytes.gather, placeBytes.set = gatherRows, setRows
+	tile32 = &Tile[float32]{Columns: 16, squares: pack32}
+	tile32.by = [...]tileKernel[float32]{nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32}
+	tile64 = &Tile[float64]{Columns: 8, squares: pack64}
+	tile64.by = [...]tileKernel[float64]{nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64}
+}
+
+// The functions that follow hold what assembly takes on trust: lengths, and how much it does in a call.
+
+// most is the elements of a call that goes over memory: 20 µs and less.
+const most = 1 << 15
+
+func blockBy[T Float](f func(x *T, n int) T) func(x []T) T {
+	return func(x []T) T {
+		if len(x) <= shortBlock {
+			return sumBlock(x)
+		}
+		return f(unsafe.SliceData(x), len(x))
+	}
+}
+
+func blocksBy[T Float](f func(dst, x *T, blocks int)) func(dst, x []T) {
+	return func(dst, x []T) {
+		for len(dst) > 0 {
+			n := min(len(dst), most/BlockSize)
+			part := x[:n*BlockSize]
+			f(unsafe.SliceData(dst), unsafe.SliceData(part), n)
+			dst, x = dst[n:], x[n*BlockSize:]
+		}
+	}
+}
+
+func rowBy[T Float](f func(out, a, b *T, n int)) func(out, a, b []T) {
+	return func(out, a, b []T) {
+		for a, b = a[:len(out)], b[:len(out)]; len(out) > 0; {
+			n := min(len(out), most)
+			f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(b), n)
+			out, a, b = out[n:], a[n:], b[n:]
+		}
+	}
+}
+
+func rowsBy[T Float](f func(acc, a, b, c, d *T, n int)) func(acc, a, b, c, d []T) {
+	return func(acc, a, b, c, d []T) {
+		n := len(acc)
+		for a, b, c, d = a[:n], b[:n], c[:n], d[:n]; len(acc) > 0; {
+			n := min(len(acc), most)
+			f(unsafe.SliceData(acc), unsafe.SliceData(a), unsafe.SliceData(b), unsafe.SliceData(c), unsafe.SliceData(d), n)
+			acc, a, b, c, d = acc[n:], a[n:], b[n:], c[n:], d[n:]
+		}
+	}
+}
+
+func scalarBy[T Float](f func(out, a *T, s T, n int)) func(out, a []T, s T) {
+	return func(out, a []T, s T) {
+		for a = a[:len(out)]; len(out) > 0; {
+			n := min(len(out), most)
+			f(unsafe.SliceData(out), unsafe.SliceData(a), s, n)
+			out, a = out[n:], a[n:]
+		}
+	}
+}
+
+func shiftBy[T Float](f func(out, a *T, s, otherwise T, n int)) func(out, a []T, m T) {
+	return func(out, a []T, m T) {
+		for a = a[:len(out)]; len(out) > 0; {
+			n := min(len(out), most)
+			f(unsafe.SliceData(out), unsafe.SliceData(a), m, infiniteShift(m), n)
+			out, a = out[n:], a[n:]
+		}
+	}
+}
+
+// mapBy takes functions of which an element costs some nanoseconds.
+func mapBy[T Float](f func(out, x *T, n int)) func(out, x []T) {
+	return func(out, x []T) {
+		for x = x[:len(out)]; len(out) > 0; {
+			n := min(len(out), most/8)
+			f(unsafe.SliceData(out), unsafe.SliceData(x), n)
+			out, x = out[n:], x[n:]
+		}
+	}
+}
+
+// partlyBy hands the register that f stops at to the Go code, and a few more: they are likely to be alike.
+func partlyBy[T Float](f func(out, x *T, n int) int, rest func(out, x []T)) func(out, x []T) {
+	lanes := 32 / int(unsafe.Sizeof(*new(T)))
+	return func(out, x []T) {
+		for x = x[:len(out)]; len(out) > 0; {
+			done := f(unsafe.SliceData(out), unsafe.SliceData(x), min(len(out), most/8))
+			out, x = out[done:], x[done:]
+			n := min(8*lanes, len(out))
+			rest(out[:n], x)
+			out, x = out[n:], x[n:]
+		}
+	}
+}
+
+// shiftsBy hands registers with a NaN among the differences, at which f stops, to the Go code.
+func shiftsBy[T Float](f func(out, a, m *T, n int) int) func(out, a, m []T) {
+	lanes := 32 / int(unsafe.Sizeof(*new(T)))
+	return func(out, a, m []T) {
+		for a, m = a[:len(out)], m[:len(out)]; len(out) > 0; {
+			done := f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(m), min(len(out), most))
+			out, a, m = out[done:], a[done:], m[done:]
+			n := min(lanes, len(out))
+			shifts(out[:n], a, m)
+			out, a, m = out[n:], a[n:], m[n:]
+		}
+	}
+}
+
+func updateBy[T Float](f func(best *T, at *int, keys *T, i, n int), rest func([]T, []int, []T, int)) func(
+	[]T, []int, []T, int) {
+	lanes := 32 / int(unsafe.Sizeof(*new(T)))
+	return func(best []T, at []int, keys []T, i int) {
+		at, keys = at[:len(best)], keys[:len(best)]
+		for len(best) >= lanes {
+			n := min(len(best), most) &^ (lanes - 1)
+			f(unsafe.SliceData(best), unsafe.SliceData(at), unsafe.SliceData(keys), i, n)
+			best, at, keys = best[n:], at[n:], keys[n:]
+		}
+		rest(best, at, keys, i)
+	}
+}
+
+// ends is the kernels of one end of the order.
+type ends[T Float] struct {
+	extreme   func(x *T, n int) (m T, nan, signs uint32)
+	findEqual func(x *T, n int, v T) int
+	findNaN   func(x *T, n int, v T) int
+	most      bool
+}
+
+// shortLine is the length of a line that the Go code is faster on, and no less than a register of elements.
+const shortLine = 16
+
+// of is the extreme of x. A zero takes its sign from those of all elements: where the greatest is 0 an element
+// without a sign can only be +0.
+func (e *ends[T]) of(x []T) T {
+	if len(x) < shortLine {
+		if e.most {
+			return maxOf(x)
+		}
+		return minOf(x)
+	}
+	all := uint32(1)<<(32/unsafe.Sizeof(x[0])) - 1
+	var best T
+	for i := 0; i < len(x); {
+		n := e.piece(len(x) - i)
+		m, nan, signs := e.extreme(&x[i], n)
+		if nan != 0 {
+			return NaN[T]()
+		}
+		if m == 0 {
+			m = T(math.Copysign(0, 1))
+			if e.most && signs == all || !e.most && signs != 0 {
+				m = -m
+			}
+		}
+		switch {
+		case i == 0:
+			best = m
+		case e.most:
+			best = max(best, m)
+		default:
+			best = min(best, m)
+		}
+		i += n
+	}
+	return best
+}
+
+// piece is how much of n elements a call does. What it leaves is no shorter than a short line.
+func (e *ends[T]) piece(n int) int {
+	const piece = 4096
+	if n < piece+shortLine {
+		return n
+	}
+	return piece
+}
+
+// first finds the extreme of each piece and, in the end, its place in the piece that won: all but one piece is
+// read without looking for places.
+func (e *ends[T]) first(keys []T, best T) (T, int) {
+	if len(keys) < shortLine {
+		if e.most {
+			return firstMax(keys, best)
+		}
+		return firstMin(keys, best)
+	}
+	won, size := -1, 0
+	for i := 0; i < len(keys); {
+		n := e.piece(len(keys) - i)
+		m, nan, _ := e.extreme(&keys[i], n)
+		if nan != 0 {
+			at := i + e.findNaN(&keys[i], n, 0)
+			return keys[at], at
+		}
+		if e.most && m > best || !e.most && m < best {
+			best, won, size = m, i, n
+		}
+		i += n
+	}
+	if won < 0 {
+		return best, -1
+	}
+	at := won + e.findEqual(&keys[won], size, best)
+	return keys[at], at
+}
+
+func pack32(dst, a *float32, aRow, squares int) { transpose6F32(dst, PackedRow, a, aRow, squares) }
+
+func pack64(dst, a *float64, aRow, squares int) {
+	transpose4F64(dst, PackedRow, a, aRow, squares)
+	lower, right := unsafe.Add(unsafe.Pointer(a), 4*aRow*8), unsafe.Add(unsafe.Pointer(dst), 4*8)
+	transpose2F64((*float64)(right), PackedRow, (*float64)(lower), aRow, squares)
+}
+
+// transposeBy leaves what is no whole square to the Go code.
+func transposeBy[T Float](f func(dst *T, dstRow int, src *T, srcRow, squares int)) func([]T, int, []T, int, int, int) {
+	lanes := 32 / int(unsafe.Sizeof(*new(T)))
+	return func(dst []T, dstRow int, src []T, srcRow, rows, columns int) {
+		whole := columns &^ (lanes - 1)
+		for ; rows >= lanes && columns > 0; rows -= lanes {
+			_, _ = dst[(columns-1)*dstRow+lanes-1], src[(lanes-1)*srcRow+columns-1]
+			if whole > 0 {
+				f(&dst[0], dstRow, &src[0], srcRow, whole/lanes)
+			}
+			if whole < columns {
+				transpose(dst[whole*dstRow:], dstRow, src[whole:], srcRow, lanes, columns-whole)
+			}
+			if rows > lanes {
+				dst, src = dst[lanes:], src[lanes*srcRow:]
+			}
+		}
+		if rows > 0 && columns > 0 {
+			transpose(dst, dstRow, src, srcRow, rows, columns)
+		}
+	}
+}
+
+func placesBy[T Float](kernel placesKernel[T], f func(out, a, b []T)) func(table, u []T, p *Places) {
+	rest := rowsAtBy(f)
+	return func(table, u []T, p *Places) {
+		if !walkRows(kernel, table, u, p) {
+			rest(table, u, p)
+		}
+	}
+}

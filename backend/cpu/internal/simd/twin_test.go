@@ -1,0 +1,308 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// primitive is a function of a table as the tests call it: on slices of one length and a scalar. What it
+// returns is compared beside what it leaves in the slices.
+type primitive[T Float] struct {
+	name   string
+	slices int
+	exact  bool // a NaN has the same bits too
+	least  int  // the shortest slice
+	run    func(s [][]T, v T) []T
+}
+
+// pairOf is a primitive in assembly, or whatever the table holds, and in Go.
+type pairOf[T Float] struct{ table, twin primitive[T] }
+
+func pairs[T Float]() []pairOf[T] {
+	var all []pairOf[T]
+	table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), ExtremesOf[T](), ElementaryOf[T]())
+	twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), goElementary[T]())
+	for i := range table {
+		all = append(all, pairOf[T]{table[i], twin[i]})
+	}
+	return all
+}
+
+func goElementary[T Float]() Elementary[T] {
+	if e, ok := any(&goElementary32).(*Elementary[T]); ok {
+		return *e
+	}
+	return *any(&goElementary64).(*Elementary[T])
+}
+
+func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T]) []primitive[T] {
+	row := func(name string, exact bool, f func(out, a, b []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 3, exact: exact, run: func(s [][]T, _ T) []T {
+			f(s[0], s[1], s[2])
+			return nil
+		}}
+	}
+	inPlace := func(name string, f func(out, a, b []T)) primitive[T] {
+		return primitive[T]{name: name + "_in_place", slices: 2, run: func(s [][]T, _ T) []T {
+			f(s[0], s[0], s[1])
+			return nil
+		}}
+	}
+	rows := func(name string, exact bool, f func(acc, a, b, c, d []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 5, exact: exact, run: func(s [][]T, _ T) []T {
+			f(s[0], s[1], s[2], s[3], s[4])
+			return nil
+		}}
+	}
+	scalar := func(name string, exact bool, f func(out, a []T, v T)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: exact, run: func(s [][]T, v T) []T {
+			f(s[0], s[1], v)
+			return nil
+		}}
+	}
+	unary := func(name string, f func(out, x []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: true, run: func(s [][]T, _ T) []T {
+			f(s[0], s[1])
+			return nil
+		}}
+	}
+	unaryInPlace := func(name string, f func(out, x []T)) primitive[T] {
+		return primitive[T]{name: name + "_in_place", slices: 1, exact: true, run: func(s [][]T, _ T) []T {
+			f(s[0], s[0])
+			return nil
+		}}
+	}
+	line := func(name string, f func(x []T) T) primitive[T] {
+		return primitive[T]{name: name, slices: 1, exact: true, least: 1, run: func(s [][]T, _ T) []T {
+			return []T{f(s[0])}
+		}}
+	}
+	first := func(name string, f func(keys []T, best T) (T, int)) primitive[T] {
+		return primitive[T]{name: name, slices: 1, exact: true, run: func(s [][]T, v T) []T {
+			if v != v {
+				v = 0
+			}
+			best, at := f(s[0], v)
+			return []T{best, T(at)}
+		}}
+	}
+	update := func(name string, f func(best []T, at []int, keys []T, i int)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: true, run: func(s [][]T, v T) []T {
+			at := make([]int, len(s[0])+8) // the last of which are not to be touched
+			f(s[0], at[:len(s[0])], s[1], 7)
+			var r []T
+			for _, i := range at {
+				r = append(r, T(i))
+			}
+			return r
+		}}
+	}
+	return []primitive[T]{
+		{name: "Sums.Block", slices: 1, run: func(x [][]T, _ T) []T {
+			return []T{s.Block(x[0][:min(len(x[0]), BlockSize)])}
+		}},
+		{name: "Sums.Blocks", slices: 1, run: func(x [][]T, _ T) []T {
+			r := make([]T, len(x[0])/BlockSize)
+			s.Blocks(r, x[0])
+			return r
+		}},
+		row("Sums.Row", false, s.Row), rows("Sums.Rows", false, s.Rows),
+		row("Arithmetic.Add", false, a.Add), row("Arithmetic.Sub", false, a.Sub), row("Arithmetic.Mul", false, a.Mul),
+		inPlace("Arithmetic.Sub", a.Sub),
+		row("Floats.Div", false, f.Div), scalar("Floats.DivBy", false, f.DivBy), scalar("Floats.MulBy", false, f.MulBy),
+		scalar("Floats.Shift", false, f.Shift), row("Floats.Shifts", false, f.Shifts),
+		inPlace("Floats.Shifts", f.Shifts),
+		line("Extremes.Max", e.Max), line("Extremes.Min", e.Min),
+		row("Extremes.MaxRow", true, e.MaxRow), row("Extremes.MinRow", true, e.MinRow),
+		inPlace("Extremes.MaxRow", e.MaxRow),
+		rows("Extremes.MaxRows", true, e.MaxRows), rows("Extremes.MinRows", true, e.MinRows),
+		first("Extremes.FirstMax", e.FirstMax), first("Extremes.FirstMin", e.FirstMin),
+		update("Extremes.UpdateMax", e.UpdateMax), update("Extremes.UpdateMin", e.UpdateMin),
+		unary("Elementary.Exp", el.Exp), unaryInPlace("Elementary.Exp", el.Exp), unary("Elementary.Log", el.Log),
+		unary("Elementary.Tanh", el.Tanh), unary("Elementary.Sigmoid", el.Sigmoid),
+	}
+}
+
+// contents are what slices are filled with.
+var contents = []struct {
+	name string
+	why  string
+	at   func(r *rand.Rand) float64
+}{
+	{"normal", "rounding shows the order of a sum", func(r *rand.Rand) float64 { return r.NormFloat64() }},
+	{"wide", "exponents of all sizes, overflow, subnormals", func(r *rand.Rand) float64 {
+		return math.Float64frombits(r.Uint64())
+	}},
+	{"edges", "where functions change course", func(r *rand.Rand) float64 {
+		edge := []float64{-104, 89, 0x1p-13, 10, -10, -0x1p-13, 709.79, -745.14, 708, -708, math.MaxFloat32, 0x1p-149, 88.72}
+		v := edge[r.IntN(len(edge))]
+		return v + v*float64(r.IntN(5)-2)*[]float64{0x1p-24, 0x1p-53, 0x1p-10}[r.IntN(3)]
+	}},
+	{"exponents", "of all results of exp", func(r *rand.Rand) float64 { return (r.Float64() - 0.5) * 1500 }},
+	{"few", "ties", func(r *rand.Rand) float64 { return float64(r.IntN(5) - 2) }},
+	{"zeros", "signs of zeros", func(r *rand.Rand) float64 { return math.Copysign(0, float64(r.IntN(2))-0.5) }},
+	{"negative", "zeros are the greatest", func(r *rand.Rand) float64 {
+		return math.Copysign(float64(r.IntN(3)/2), -1) * float64(r.IntN(2))
+	}},
+	{"infinite", "differences without a value", func(r *rand.Rand) float64 {
+		return []float64{math.Inf(-1), math.Inf(-1), math.Inf(1), 1}[r.IntN(4)]
+	}},
+	{"special", "everything at once", func(r *rand.Rand) float64 {
+		return []float64{
+			math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, math.NaN(), math.SmallestNonzeroFloat64,
+			math.MaxFloat64, math.MaxFloat32, 1, -1, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(),
+		}[r.IntN(13)]
+	}},
+	{"rare_nan", "the first of few NaNs is found", func(r *rand.Rand) float64 {
+		if r.IntN(100) == 0 {
+			return math.NaN()
+		}
+		return r.NormFloat64()
+	}},
+}
+
+// fillWith sets elements; one NaN in two gets a payload and a sign.
+func fillWith[T Float](x []T, r *rand.Rand, at func(r *rand.Rand) float64) {
+	for i := range x {
+		v := T(at(r))
+		if v != v && r.IntN(2) == 0 {
+			v = payloadNaN[T](r)
+		}
+		x[i] = v
+	}
+}
+
+func payloadNaN[T Float](r *rand.Rand) T {
+	var v T
+	switch p := any(&v).(type) {
+	case *float32:
+		*p = math.Float32frombits(r.Uint32() | 0x7fc00000)
+	case *float64:
+		*p = math.Float64frombits(r.Uint64() | 0x7ff8<<48)
+	}
+	return v
+}
+
+func sameFloat[T Float](a, b T, exact bool) bool {
+	if !exact && a != a && b != b {
+		return true
+	}
+	return bitsOf(a) == bitsOf(b)
+}
+
+func bitsOf[T Float](v T) uint64 {
+	if f, ok := any(v).(float32); ok {
+		return uint64(math.Float32bits(f))
+	}
+	return math.Float64bits(float64(v))
+}
+
+// TestTwins holds every primitive against its twin in Go, bit by bit: all lengths up to 300 and some that are
+// cut in several calls, at both ends of guarded memory and at places that are no multiple of a register.
+func TestTwins(t *testing.T) {
+	t.Run("float32", testTwins[float32])
+	t.Run("float64", testTwins[float64])
+}
+
+func testTwins[T Float](t *testing.T) {
+	lengths := []int{511, 1024, 1031, 4095, 4111, 4112, 5000, 8209, 1<<15 + 1, 1<<16 + 77}
+	for n := range 301 {
+		lengths = append(lengths, n)
+	}
+	for _, p := range pairs[T]() {
+		t.Run(p.twin.name, func(t *testing.T) {
+			memory := make([][]T, p.twin.slices)
+			for i := range memory {
+				memory[i] = guarded[T](t, 1<<16+2048)
+			}
+			r := rand.New(rand.NewPCG(1, 2))
+			for _, n := range lengths {
+				for _, c := range contents {
+					if n < p.twin.least || n > 300 && testing.Short() {
+						continue
+					}
+					if err := compareTwins(p, memory, n, r, c.at); err != nil {
+						t.Fatalf("%s, length %d: %v", c.name, n, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// compareTwins runs both on n elements somewhere in the memory.
+func compareTwins[T Float](p pairOf[T], memory [][]T, n int, r *rand.Rand, at func(r *rand.Rand) float64) error {
+	got, want := make([][]T, len(memory)), make([][]T, len(memory))
+	for i, m := range memory {
+		begin := []int{0, len(m) - n, min(r.IntN(16), len(m)-n)}[r.IntN(3)]
+		got[i] = m[begin:][:n]
+		fillWith(got[i], r, at)
+		want[i] = append([]T{}, got[i]...)
+	}
+	var v [1]T
+	fillWith(v[:], r, at)
+	got = append(got, p.table.run(got, v[0]))
+	want = append(want, p.twin.run(want, v[0]))
+	for i := range want {
+		for j := range want[i] {
+			if !sameFloat(got[i][j], want[i][j], p.twin.exact) {
+				return fmt.Errorf("slice %d at %d: %v (%#x), want %v (%#x)", i, j, got[i][j], bitsOf(got[i][j]),
+					want[i][j], bitsOf(want[i][j]))
+			}
+		}
+	}
+	return nil
+}
+
+// FuzzTwins does the same for any content: bytes are elements' bits.
+func FuzzTwins(f *testing.F) {
+	f.Add([]byte("\x00\x00\xc0\x7f\x00\x00\x80\xff\x00\x00\x00\x80\x00\x00\x00\x00 quite ordinary bytes, of some length"), uint8(0))
+	f.Add(make([]byte, 200), uint8(9))
+	f.Fuzz(func(t *testing.T, data []byte, which uint8) {
+		fuzzTwins(t, pairs[float32](), elementsFrom(data, 4, func(b uint64) float32 {
+			return math.Float32frombits(uint32(b))
+		}), which)
+		fuzzTwins(t, pairs[float64](), elementsFrom(data, 8, math.Float64frombits), which)
+	})
+}
+
+// elementsFrom makes elements of some bytes each; a NaN is math.NaN, since a signaling one changes
+// on its way through a float64.
+func elementsFrom[T Float](data []byte, size int, of func(bits uint64) T) []T {
+	var x []T
+	for ; len(data) >= size; data = data[size:] {
+		var b uint64
+		for i := range size {
+			b |= uint64(data[i]) << (8 * i)
+		}
+		v := of(b)
+		if v != v {
+			v = NaN[T]()
+		}
+		x = append(x, v)
+	}
+	return x
+}
+
+func fuzzTwins[T Float](t *testing.T, all []pairOf[T], data []T, which uint8) {
+	p := all[int(which)%len(all)]
+	n := len(data) / (p.twin.slices + 1)
+	if n < max(1, p.twin.least) {
+		return
+	}
+	memory := make([][]T, p.twin.slices)
+	for i := range memory {
+		memory[i] = guarded[T](t, n)
+	}
+	next := 0
+	err := compareTwins(p, memory, n, rand.New(rand.NewPCG(0, 0)), func(*rand.Rand) float64 {
+		v := data[next%len(data)]
+		next++
+		return float64(v)
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", p.twin.name, err)
+	}
+}
