@@ -30,6 +30,7 @@ type Stats struct {
 	Folded  int // computed while compiling
 	Views   int // became a layout
 	Copies  int // inserted, for layouts, outputs and variables
+	Fused   int // joined with others in one kernel
 	Steps   int // kernels that a run executes
 	Donated int // results written over an operand
 	Direct  int // assigned values written over their variable
@@ -91,6 +92,9 @@ func CompileWith(b Backend, o Options, outputs ...*Node) (*Program, error) {
 	s, err := lower(m)
 	if err != nil {
 		return nil, err
+	}
+	if f, ok := b.(Fuser); ok && !o.NoPasses && !o.CheckNaN {
+		s.fuse(f)
 	}
 	p := &Program{backend: b, options: o}
 	p.sizes = s.planMemory(!o.CheckNaN)

@@ -32,9 +32,11 @@ type memory [maxOperands]*tensor.Storage
 // tiled is elementwise work on storages, without checks. It runs any number of times, also concurrently.
 type tiled struct {
 	planes
-	grain int
-	plane func(t *tile) // computes the plane that t stands on
-	runs  states[tiledRun]
+	grain  int
+	cost   int           // of an element: cheap or dear
+	widest int           // bytes of an element, in any form
+	plane  func(t *tile) // computes the plane that t stands on
+	runs   states[tiledRun]
 }
 
 // form is how an operand's elements are stored and computed with.
@@ -49,7 +51,7 @@ func newTiled(cost int, forms []form, layouts ...tensor.Layout) *tiled {
 	for _, f := range forms {
 		widest, converts = max(widest, f.bytes), converts || f.converts
 	}
-	t := &tiled{planes: cutPlanes(tileBytes/widest, layouts...)}
+	t := &tiled{planes: cutPlanes(tileBytes/widest, layouts...), cost: cost, widest: widest}
 	if cost == cheap && !converts {
 		if p := cutPlanes(longRun, layouts...); !slices.Contains(p.run, false) {
 			t.planes = p
