@@ -55,6 +55,8 @@ type step struct {
 	in     []place
 	used   []bool
 	kernel Kernel
+
+	checked bool // another step has found that it cannot fail
 }
 
 type assignment struct {
@@ -78,6 +80,9 @@ func lower(m *module) (*schedule, error) {
 		s.addOutput(n)
 	}
 	s.stageAssigned()
+	if m.passes {
+		s.checkFirst()
+	}
 	s.markUsed()
 	s.moveTail()
 	return s, s.checkSizes()
@@ -274,7 +279,7 @@ func (s *schedule) moveTail() {
 		}
 	}
 	for i, st := range s.steps {
-		if f, ok := st.op.(Fallible); ok && f.Fallible() {
+		if f, ok := st.op.(Fallible); ok && f.Fallible() && !st.checked {
 			need(st.out[0].slot)
 			first[i] = true
 		}

@@ -16,6 +16,7 @@ type module struct {
 	same    map[*Node]*Node
 	folded  map[*Node]tensor.View
 	stats   Stats
+	passes  bool // whether the graph may be changed
 }
 
 // node follows the replacements that passes made.

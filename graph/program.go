@@ -25,18 +25,19 @@ type Options struct {
 
 // Stats says what the compiler did.
 type Stats struct {
-	Calls   int // in the graph, that the outputs need
-	Merged  int // equal to another call
-	Folded  int // computed while compiling
-	Views   int // became a layout
-	Copies  int // inserted, for layouts, outputs and variables
-	Fused   int // joined with others in one kernel
-	Steps   int // kernels that a run executes
-	Donated int // results written over an operand
-	Direct  int // assigned values written over their variable
-	Buffers int // of intermediates
-	Bytes   int // of those buffers, together
-	Outputs int // bytes of the results
+	Calls     int // in the graph, that the outputs need
+	Rewritten int // became another, cheaper call
+	Merged    int // equal to another call
+	Folded    int // computed while compiling
+	Views     int // became a layout
+	Copies    int // inserted, for layouts, outputs and variables
+	Fused     int // joined with others in one kernel
+	Steps     int // kernels that a run executes
+	Donated   int // results written over an operand
+	Direct    int // assigned values written over their variable
+	Buffers   int // of intermediates
+	Bytes     int // of those buffers, together
+	Outputs   int // bytes of the results
 }
 
 // Program is a compiled graph: a schedule of kernels over planned buffers. It is safe for concurrent runs;
@@ -85,7 +86,9 @@ func CompileWith(b Backend, o Options, outputs ...*Node) (*Program, error) {
 		return nil, err
 	}
 	m.stats.Calls = len(m.calls)
-	if !o.NoPasses {
+	m.passes = !o.NoPasses
+	if m.passes {
+		m.rewrite()
 		m.foldConstants()
 		m.mergeEqual()
 	}
@@ -93,7 +96,7 @@ func CompileWith(b Backend, o Options, outputs ...*Node) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, ok := b.(Fuser); ok && !o.NoPasses && !o.CheckNaN {
+	if f, ok := b.(Fuser); ok && m.passes && !o.CheckNaN {
 		s.fuse(f)
 	}
 	p := &Program{backend: b, options: o}

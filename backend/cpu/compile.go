@@ -45,6 +45,10 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 		return compileGather(op, out, in)
 	case ops.ScatterOp:
 		return compileScatter(op, out, in)
+	case ops.SparseUpdateOp:
+		return compileSparseUpdate(op, out, in)
+	case ops.CheckPlacesOp:
+		return compileCheckPlaces(op, out, in)
 	case ops.ScatterScanOp:
 		return compileScatterScan(op, out, in, used)
 	case ops.SortOp:
