@@ -102,7 +102,7 @@ func (s *schedule) donate(t, k int, taken []int) int {
 	to := &s.slots[st.out[k].slot]
 	for i, p := range st.in {
 		from := s.slots[p.slot]
-		if from.kind == temporary && from.v == nil && from.last == t && from.bytes == to.bytes && s.fills(p) &&
+		if from.kind == temporary && from.v == nil && from.last == t && from.spec.DType == to.spec.DType && s.fills(p) &&
 			p.layout.Equal(st.out[k].layout) && uses(st.in, p.slot) == 1 && !slices.Contains(taken, p.slot) &&
 			mayOverwrite(st.op, i, k) {
 			return p.slot

@@ -47,19 +47,19 @@ type FusedStep struct {
 	Spec tensor.Spec // of its result
 }
 
-func newFused(steps []FusedStep, results []int) *FusedOp {
+func newFused(steps []FusedStep, results []int) FusedOp {
 	names := make([]string, len(steps))
 	for i, s := range steps {
 		names[i] = s.Op.Name()
 	}
-	return &FusedOp{steps, results, "graph.Fused(" + strings.Join(names, " ") + ")"}
+	return FusedOp{steps, results, "graph.Fused(" + strings.Join(names, " ") + ")"}
 }
 
 // Name lists the steps.
-func (o *FusedOp) Name() string { return o.name }
+func (o FusedOp) Name() string { return o.name }
 
 // Key is the steps with their attributes and operands.
-func (o *FusedOp) Key() string {
+func (o FusedOp) Key() string {
 	var b []byte
 	for _, s := range o.Steps {
 		b = append(append(append(b, s.Op.Name()...), ' '), s.Op.Key()...)
@@ -69,7 +69,7 @@ func (o *FusedOp) Key() string {
 }
 
 // Infer is what the steps infer.
-func (o *FusedOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+func (o FusedOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	made := make([]tensor.Spec, len(o.Steps))
 	for i, s := range o.Steps {
 		specs := make([]tensor.Spec, len(s.In))
@@ -97,26 +97,26 @@ func (o *FusedOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 }
 
 // VJP does not exist: the pass runs after differentiation.
-func (o *FusedOp) VJP(c *Call, _ []*Node, _ []bool) []*Node {
+func (o FusedOp) VJP(c *Call, _ []*Node, _ []bool) []*Node {
 	return c.Unsupported("VJP", "it is made by a pass", len(c.In))
 }
 
 // JVP does not exist.
-func (o *FusedOp) JVP(c *Call, _ []*Node) []*Node {
+func (o FusedOp) JVP(c *Call, _ []*Node) []*Node {
 	return c.Unsupported("JVP", "it is made by a pass", len(c.Out))
 }
 
 // Batch does not exist.
-func (o *FusedOp) Batch(c *Call, _ []*Node, _ []bool, _ int) []*Node {
+func (o FusedOp) Batch(c *Call, _ []*Node, _ []bool, _ int) []*Node {
 	return c.Unsupported("Batch", "it is made by a pass", len(c.Out))
 }
 
 // InPlace is Over with result 0.
-func (o *FusedOp) InPlace(operand int) bool { return o.Over(operand, 0) }
+func (o FusedOp) InPlace(operand int) bool { return o.Over(operand, 0) }
 
 // Over allows a result the memory of an operand that no step after its own reads. A Folder writes its result
 // while others are still to be read.
-func (o *FusedOp) Over(operand, result int) bool {
+func (o FusedOp) Over(operand, result int) bool {
 	maker := o.Results[result]
 	if _, folds := o.Steps[len(o.Steps)-1].Op.(Folder); folds {
 		return false

@@ -11,7 +11,7 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 	switch op := op.(type) {
 	case graph.Copy:
 		return compileCopy(out[0], in[0])
-	case *graph.FusedOp:
+	case graph.FusedOp:
 		return compileFused(op, out, in)
 	case ops.UnaryOp:
 		return compileUnary(op, out[0], in[0])

@@ -43,6 +43,8 @@ func (*Backend) Fuses(op graph.Op, out tensor.DType, in []tensor.DType) bool {
 		return !in[0].IsComplex() || op.Fn != ops.UnaryReal && op.Fn != ops.UnaryImag
 	case ops.BinaryOp:
 		return op.Fn != ops.BinaryComplex
+	case ops.ReduceOp:
+		return op.Fn != ops.ReduceLogSumExp
 	case graph.Copy, ops.CompareOp, ops.SelectOp, ops.CastOp, ops.IotaOp:
 		return true
 	}
@@ -51,7 +53,7 @@ func (*Backend) Fuses(op graph.Op, out tensor.DType, in []tensor.DType) bool {
 
 // compileProgram compiles the first n steps of op. stored says which of them have results, by number, or −1.
 // What is needed after its step beside that, keep, stays in a register to the end; its register is returned.
-func compileProgram(op *graph.FusedOp, n int, out, in []graph.Operand, keep int) (p *program, kept int, err error) {
+func compileProgram(op graph.FusedOp, n int, out, in []graph.Operand, keep int) (p *program, kept int, err error) {
 	p = &program{widest: 1, weight: 0}
 	for _, o := range out {
 		p.layouts = append(p.layouts, o.Layout)
@@ -113,7 +115,7 @@ type allocation struct {
 	count int
 }
 
-func lastUses(op *graph.FusedOp, n int) []int {
+func lastUses(op graph.FusedOp, n int) []int {
 	last := make([]int, n)
 	for i := range last {
 		last[i] = -1
@@ -152,7 +154,7 @@ func (a *allocation) release(i int, in []int) {
 }
 
 // stepKernel compiles a step alone, for tiles.
-func stepKernel(s graph.FusedStep, in []graph.Operand, op *graph.FusedOp) (*elementwiseKernel, error) {
+func stepKernel(s graph.FusedStep, in []graph.Operand, op graph.FusedOp) (*elementwiseKernel, error) {
 	tileOf := func(dt tensor.DType) graph.Operand {
 		return graph.Operand{DType: dt, Layout: tensor.RowMajor(s.Spec.Shape)}
 	}
@@ -204,12 +206,12 @@ type machine struct {
 	registers []*tensor.Storage
 }
 
-// bind gives the instructions the memory of a run.
-func (m *machine) bind(p *program, memory []*tensor.Storage) {
+// bind gives the instructions the memory of a run, and registers for tiles of so many elements.
+func (m *machine) bind(p *program, memory []*tensor.Storage, elements int) {
 	if m.tiles == nil {
 		m.tiles = make([]tile, len(p.instructions))
 		for range p.registers {
-			m.registers = append(m.registers, tensor.NewStorage(p.tileElements()*p.widest))
+			m.registers = append(m.registers, tensor.NewStorage(elements*p.widest))
 		}
 		for i := range m.tiles {
 			m.tiles[i].planes = &p.instructions[i].planes

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -31,7 +32,10 @@ type fusedWork struct {
 }
 
 // compileFused is the kernel of several steps; each must be one that a kernel of its own does by tiles.
-func compileFused(op *graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
+func compileFused(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
+	if fold, ok := op.Steps[len(op.Steps)-1].Op.(ops.ReduceOp); ok {
+		return compileFusedReduce(op, fold, out, in)
+	}
 	p, _, err := compileProgram(op, len(op.Steps), out, in, -1)
 	if err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func (k *fusedElementwise) Run(x graph.Exec, out []tensor.Write, in []tensor.Rea
 func (r *fusedRun) chunk(lo, hi int) {
 	k := r.k
 	w := k.spare.get()
-	w.bind(k.program, r.memory)
+	w.bind(k.program, r.memory, k.tall*k.wide)
 	w.seek(&k.grid, lo)
 	for range hi - lo {
 		height, width := k.extents(&w.cursor)
