@@ -138,16 +138,25 @@ func (f *fusion) feeders(t int) []int {
 }
 
 // done reports whether the values of a group are read before step t by its own members alone, or by those of
-// the groups that are joined with it.
+// the groups that are joined with it, as they are written.
 func (f *fusion) done(g, t int, with []int) bool {
 	for _, m := range f.members[g] {
 		for _, r := range f.readers[f.steps[m].out[0].slot] {
-			if r < t && f.group[r] != g && !slices.Contains(with, f.group[r]) {
+			if r >= t || f.group[r] == g {
+				continue
+			}
+			if !slices.Contains(with, f.group[r]) || !f.asWritten(m, r) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// asWritten reports whether step r reads what step m writes in no other layout.
+func (f *fusion) asWritten(m, r int) bool {
+	to := f.steps[m].out[0]
+	return !slices.ContainsFunc(f.steps[r].in, func(p place) bool { return p.slot == to.slot && !p.layout.Equal(to.layout) })
 }
 
 // fits keeps a group within bounds.
