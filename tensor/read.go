@@ -157,6 +157,9 @@ func (w Write) Read() Read { return Read{w.view, nil} }
 
 // Overlaps reports whether two views may share a byte: their spans in the same memory meet.
 func Overlaps(a, b View) bool {
+	if a.storage != b.storage && apart(a.storage.host, b.storage.host) {
+		return false // at once: kernels ask for every pair of operands
+	}
 	alo, ahi, aerr := a.layout.Span()
 	blo, bhi, berr := b.layout.Span()
 	if aerr != nil || berr != nil {
@@ -169,10 +172,13 @@ func Overlaps(a, b View) bool {
 	if a.storage == b.storage {
 		return alo*as < bhi*bs && blo*bs < ahi*as
 	}
-	if len(a.storage.host) == 0 || len(b.storage.host) == 0 {
-		return false
-	}
 	pa := uintptr(unsafe.Pointer(unsafe.SliceData(a.storage.host)))
 	pb := uintptr(unsafe.Pointer(unsafe.SliceData(b.storage.host)))
 	return pa+uintptr(alo*as) < pb+uintptr(bhi*bs) && pb+uintptr(blo*bs) < pa+uintptr(ahi*as)
+}
+
+// apart reports whether two runs of memory share no byte.
+func apart(a, b []byte) bool {
+	pa, pb := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return len(a) == 0 || len(b) == 0 || pa+uintptr(len(a)) <= pb || pb+uintptr(len(b)) <= pa
 }
