@@ -19,6 +19,7 @@ type Elementwise interface {
 type Folder interface {
 	Op
 	Folds() bool
+	FoldedAxes() []int // sorted
 }
 
 // Fuser is a Backend that compiles FusedOp.
@@ -32,19 +33,34 @@ type Fuser interface {
 // FusedOp is several ops in one kernel. Every step but the last is Elementwise, and so is the last or it is
 // a Folder. What a step makes is rounded to its element type, so the bits are those of the steps one by one. It
 // is made by a pass, after everything that asks an op for its rules.
+//
+// With Lines it is steps on the rows of one shape: elementwise ones of that shape, folds of all its axes from Lead
+// on, and elementwise steps on what folds make, a value a row, which may be read again by all elements of the row.
+// Rows do not depend on one another, so a kernel takes all steps through some rows before it goes on.
 type FusedOp struct {
 	Steps   []FusedStep
 	Results []int // the steps whose results are wanted, in order
+	Lines   []int // the shape of the rows; nil: no rows
+	Lead    int   // the axes that count rows
 
 	name string
 }
 
 // FusedStep is an op of a FusedOp. In says where its operands come from: k ≥ 0 is operand k of the whole, ^j is
-// the result of step j.
+// the result of step j, in row-major order under the shape of View[k], or repeated by its strides of 0; without
+// a View as it is.
 type FusedStep struct {
 	Op   Op
 	In   []int
-	Spec tensor.Spec // of its result
+	View []*tensor.Layout // nil: none
+	Spec tensor.Spec      // of its result
+}
+
+func (s *FusedStep) view(k int) *tensor.Layout {
+	if s.View == nil {
+		return nil
+	}
+	return s.View[k]
 }
 
 func newFused(steps []FusedStep, results []int) FusedOp {
@@ -52,7 +68,7 @@ func newFused(steps []FusedStep, results []int) FusedOp {
 	for i, s := range steps {
 		names[i] = s.Op.Name()
 	}
-	return FusedOp{steps, results, "graph.Fused(" + strings.Join(names, " ") + ")"}
+	return FusedOp{Steps: steps, Results: results, name: "graph.Fused(" + strings.Join(names, " ") + ")"}
 }
 
 // Name lists the steps.
@@ -65,7 +81,7 @@ func (o FusedOp) Key() string {
 		b = append(append(append(b, s.Op.Name()...), ' '), s.Op.Key()...)
 		b = append(b, KeyOf(s.In)...)
 	}
-	return string(b) + KeyOf(o.Results)
+	return string(b) + KeyOf(o.Results) + KeyOf(o.Lines)
 }
 
 // Infer is what the steps infer.
@@ -81,6 +97,9 @@ func (o FusedOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 				specs[k] = in[from]
 			} else {
 				specs[k] = made[^from]
+			}
+			if v := s.view(k); v != nil {
+				specs[k].Shape = v.Shape
 			}
 		}
 		out, err := s.Op.Infer(specs)
@@ -118,7 +137,7 @@ func (o FusedOp) InPlace(operand int) bool { return o.Over(operand, 0) }
 // while others are still to be read.
 func (o FusedOp) Over(operand, result int) bool {
 	maker := o.Results[result]
-	if _, folds := o.Steps[len(o.Steps)-1].Op.(Folder); folds {
+	if _, folds := o.Steps[len(o.Steps)-1].Op.(Folder); folds || o.Lines != nil {
 		return false
 	}
 	for i, s := range o.Steps {

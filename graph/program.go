@@ -31,6 +31,7 @@ type Stats struct {
 	Folded    int // computed while compiling
 	Views     int // became a layout
 	Copies    int // inserted, for layouts, outputs and variables
+	Lines     int // kernels that take several steps through the rows of a tensor
 	Fused     int // joined with others in one kernel
 	Steps     int // kernels that a run executes
 	Donated   int // results written over an operand
@@ -98,6 +99,7 @@ func CompileWith(b Backend, o Options, outputs ...*Node) (*Program, error) {
 	}
 	if f, ok := b.(Fuser); ok && m.passes && !o.CheckNaN {
 		s.fuse(f)
+		s.fuseLines(f)
 	}
 	p := &Program{backend: b, options: o}
 	p.sizes = s.planMemory(!o.CheckNaN)

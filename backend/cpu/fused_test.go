@@ -87,7 +87,7 @@ var fusedShapes = [][]int{{5}, {3, 4}, {}, {70, 130}, {3, 40, 50}, {4500}, {1, 3
 // TestFusedPrograms: the bits of eager evaluation, with the passes and without, for every number of threads.
 func TestFusedPrograms(t *testing.T) {
 	backends := []graph.Backend{cpu.On(cpu.Threads(1)), cpu.On(cpu.Threads(2)), cpu.On(cpu.Threads(3))}
-	fused, folds := 0, 0
+	fused, folds, lines := 0, 0, 0
 	for seed := range 2 * programCount() {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		shape := fusedShapes[rng.IntN(len(fusedShapes))]
@@ -118,7 +118,7 @@ func TestFusedPrograms(t *testing.T) {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
 				if !off && i == 0 {
-					fused += p.Stats().Fused
+					fused, lines = fused+p.Stats().Fused, lines+p.Stats().Lines
 					folds += strings.Count(p.String(), "ops.Sum)") + strings.Count(p.String(), "ops.Max)")
 				}
 				given := graph.Feed{}
@@ -140,8 +140,8 @@ func TestFusedPrograms(t *testing.T) {
 			}
 		}
 	}
-	if fused < 100 || folds < 10 {
-		t.Errorf("%d steps were fused, %d folds fed: the test shows too little", fused, folds)
+	if fused < 100 || folds < 10 || lines < 10 {
+		t.Errorf("%d steps were fused, %d folds fed, %d kernels take rows: the test shows too little", fused, folds, lines)
 	}
 }
 

@@ -33,6 +33,9 @@ type fusedWork struct {
 
 // compileFused is the kernel of several steps; each must be one that a kernel of its own does by tiles.
 func compileFused(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
+	if op.Lines != nil {
+		return compileLines(op, out, in)
+	}
 	if fold, ok := op.Steps[len(op.Steps)-1].Op.(ops.ReduceOp); ok {
 		return compileFusedReduce(op, fold, out, in)
 	}
