@@ -12,17 +12,18 @@ import (
 // same rows; other readers wait until the members are done, and so does what they feed.
 func (s *schedule) fuseLines(b Fuser) {
 	for t := 0; t < len(s.steps); t++ {
-		g := lineGroup{schedule: s, from: t}
+		g := lineGroup{schedule: s, backend: b, from: t}
 		if !g.begin() {
 			continue
 		}
 		g.grow()
-		g.join(b)
+		g.join()
 	}
 }
 
 type lineGroup struct {
 	*schedule
+	backend Fuser
 	from    int
 	shape   []int // of the rows
 	lead    int
@@ -168,6 +169,8 @@ func (g *lineGroup) expanded(st *step) ([]FusedStep, bool) {
 		}
 	} else if op, ok := last.(Elementwise); !ok || !op.Elementwise() {
 		return nil, false
+	} else if len(steps) == 1 && !g.backend.Fuses(last, g.slots[st.out[0].slot].spec.DType, g.types(st.in)) {
+		return nil, false
 	}
 	if len(st.in) == 0 {
 		return nil, false
@@ -202,11 +205,11 @@ func (g *lineGroup) repeats(l tensor.Layout) bool {
 }
 
 // join makes one step of the members if there is a gain: a value of a row that its elements use again.
-func (g *lineGroup) join(b Fuser) {
+func (g *lineGroup) join() {
 	if !g.wide || len(g.members) < 2 {
 		return
 	}
-	st, ok := g.fused(b)
+	st, ok := g.fused()
 	if !ok {
 		return
 	}
@@ -231,7 +234,7 @@ func (g *lineGroup) join(b Fuser) {
 }
 
 // fused is the members as one op.
-func (g *lineGroup) fused(b Fuser) (step, bool) {
+func (g *lineGroup) fused() (step, bool) {
 	var (
 		in    []place
 		steps []FusedStep
@@ -286,7 +289,7 @@ func (g *lineGroup) fused(b Fuser) (step, bool) {
 	if len(steps) > fusedSteps || len(in)+len(out) > fusedOperands || len(out) == 0 {
 		return st, false
 	}
-	kernel, err := b.Compile(op, g.operands(out), g.operands(in), st.used)
+	kernel, err := g.backend.Compile(op, g.operands(out), g.operands(in), st.used)
 	st.kernel = kernel
 	return st, err == nil
 }

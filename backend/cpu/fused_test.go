@@ -66,6 +66,9 @@ func elementwiseProgram(rng *rand.Rand, x, y *node) []*node {
 			if ordered && a.Size() > 0 && rng.IntN(3) == 0 {
 				f = ops.Max
 			}
+			if dt.IsFloat() && rng.IntN(3) == 0 {
+				f = ops.LogSumExp
+			}
 			sum := f(ops.Mul(a, same(a)), axis)
 			pool = append(pool, sum, ops.Add(a, ops.BroadcastTo(ops.ExpandDims(sum, axis), a.Shape()...)))
 		case k == 12 && number:

@@ -350,29 +350,15 @@ func (s *linesState) run(k *fusedLines, row, h int) {
 func (p *reducer[E, A]) foldLines(dst *tensor.Storage, to, toStep int, src *tensor.Storage, at, row, col, h, w int) {
 	s := p.spare.get()
 	from := tensor.Elements[E](src)
-	s.values = grown(s.values, 1)
+	s.values, s.top = grown(s.values, 1), grown(s.top, 1)
 	for range h {
-		value := p.fold.identity
-		for i := 0; i < w; i += blockSize {
-			n := min(blockSize, w-i)
-			var x []A
-			if col == 1 {
-				x = p.computed(s.block[:], from[at+i:][:n])
-			} else {
-				x = s.block[:n]
-				p.rows.load(x, from, at+i*col, col)
-			}
-			b := p.fold.block(x)
-			if p.fold.anyOrder {
-				value = p.fold.join(value, b)
-			} else {
-				s.tree.push(p.fold, b)
-			}
+		if p.top == nil {
+			s.values[0] = p.foldLine(s, p.fold, from, at, col, w, nil)
+		} else {
+			s.top[0] = p.foldLine(s, p.top, from, at, col, w, nil)
+			s.values[0] = p.foldLine(s, p.fold, from, at, col, w, s.top)
+			s.values[0] = s.top[0] + p.folder.exps.log(s.values[0])
 		}
-		if !p.fold.anyOrder {
-			value = s.tree.total(p.fold)
-		}
-		s.values[0] = value
 		if p.quiet != nil {
 			p.quiet(s.values)
 		}
@@ -380,4 +366,29 @@ func (p *reducer[E, A]) foldLines(dst *tensor.Storage, to, toStep int, src *tens
 		at, to = at+row, to+toStep
 	}
 	p.spare.put(s)
+}
+
+// foldLine folds w elements from at on. Where top is given, every element x stands for exp(x − top).
+func (p *reducer[E, A]) foldLine(s *reduceScratch[E, A], f *fold[A], from []E, at, col, w int, top []A) A {
+	value := f.identity
+	for i := 0; i < w; i += blockSize {
+		x := s.block[:min(blockSize, w-i)]
+		if col == 1 && top == nil {
+			x = p.computed(x, from[at+i:][:len(x)])
+		} else {
+			p.rows.load(x, from, at+i*col, col)
+		}
+		if top != nil {
+			p.folder.exps.line(x, top[0])
+		}
+		if f.anyOrder {
+			value = f.join(value, f.block(x))
+		} else {
+			s.tree.push(f, f.block(x))
+		}
+	}
+	if f.anyOrder {
+		return value
+	}
+	return s.tree.total(f)
 }
