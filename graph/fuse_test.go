@@ -231,6 +231,39 @@ func TestFuse(t *testing.T) {
 	}
 }
 
+// TestFuse_bounds: a group that is full stays apart, and what reads it in between keeps it where it is.
+func TestFuse_bounds(t *testing.T) {
+	chain := func(x *graph.Node, n int) *graph.Node {
+		for i := range n {
+			if x = pneg(x); i%2 == 0 {
+				x = padd(x, x)
+			}
+		}
+		return x
+	}
+	g := graph.New()
+	first, second := chain(g.Input("a", tensor.Float64, 2), 27), chain(g.Input("b", tensor.Float64, 2), 14)
+	between := padd(second, first)
+	outs := []*graph.Node{padd(first, between), chain(between, 200)}
+	feed := graph.Feed{"a": vec(1, 2), "b": vec(-3, 4)}
+	var got [2][][]float64
+	for i, off := range []bool{false, true} {
+		p, err := graph.CompileWith(&fuser{}, graph.Options{NoPasses: off}, outs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := p.Stats(); !off && (st.Fused < 300 || st.Steps < 7) {
+			t.Errorf("%+v", st)
+		}
+		got[i] = run(t, p, feed)
+	}
+	for k := range got[0] {
+		if !slices.Equal(got[0][k], got[1][k]) {
+			t.Errorf("result %d is %v, want %v", k, got[0][k], got[1][k])
+		}
+	}
+}
+
 // TestFuse_keeps_the_tail: a step whose result is written over a variable is not joined with one that an output
 // waits for.
 func TestFuse_keeps_the_tail(t *testing.T) {

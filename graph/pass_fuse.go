@@ -64,17 +64,7 @@ func (f *fusion) place(t int) {
 	if !elementwise && !f.folds(st) {
 		return
 	}
-	from := f.feeders(t)
-	for {
-		i := slices.IndexFunc(from, func(g int) bool { return !f.done(g, t, from) })
-		if i < 0 {
-			break
-		}
-		from = slices.Delete(from, i, i+1)
-	}
-	for len(from) > 0 && !f.fits(t, from) {
-		from = from[:len(from)-1]
-	}
+	from := f.joinable(t)
 	if !elementwise && len(from) == 0 {
 		return
 	}
@@ -90,6 +80,22 @@ func (f *fusion) place(t int) {
 	}
 	f.members[all[0]] = all
 	f.closed[all[0]] = !elementwise
+}
+
+// joinable lists the groups that step t joins.
+func (f *fusion) joinable(t int) []int {
+	from := f.feeders(t)
+	for {
+		i := slices.IndexFunc(from, func(g int) bool { return !f.done(g, t, from) })
+		switch {
+		case i >= 0:
+			from = slices.Delete(from, i, i+1)
+		case len(from) > 0 && !f.fits(t, from):
+			from = from[:len(from)-1] // and then those may not be done that it reads
+		default:
+			return from
+		}
+	}
 }
 
 func (f *fusion) elementwise(st *step) bool {

@@ -33,6 +33,7 @@ type lineGroup struct {
 	made    map[int]int // slots that members write, and the member
 	late    map[int]bool
 	wide    bool // a member uses what a fold makes
+	size    int  // steps of the members
 }
 
 // begin reports whether step from is a fold of rows.
@@ -82,9 +83,18 @@ func (g *lineGroup) foldOf(st *step) (shape []int, lead int, ok bool) {
 
 func (g *lineGroup) add(t int) {
 	g.members = append(g.members, t)
+	g.size += count(&g.steps[t])
 	for _, p := range g.steps[t].out {
 		g.made[p.slot] = t
 	}
+}
+
+// count is the number of steps that one is made of.
+func count(st *step) int {
+	if f, ok := st.op.(FusedOp); ok {
+		return len(f.Steps)
+	}
+	return 1
 }
 
 // grow takes what follows.
@@ -100,7 +110,7 @@ func (g *lineGroup) grow() {
 			_, made := g.made[p.slot]
 			reads, waits = reads || made, waits || g.late[p.slot]
 		}
-		if reads && !waits && len(g.members) < fusedOperands && g.fitting(st) {
+		if reads && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
 			g.add(t)
 			continue
 		}
@@ -286,7 +296,7 @@ func (g *lineGroup) fused() (step, bool) {
 	for k := range st.used {
 		st.used[k] = true
 	}
-	if len(steps) > fusedSteps || len(in)+len(out) > fusedOperands || len(out) == 0 {
+	if len(in)+len(out) > fusedOperands || len(out) == 0 {
 		return st, false
 	}
 	kernel, err := g.backend.Compile(op, g.operands(out), g.operands(in), st.used)

@@ -85,7 +85,7 @@ func elementwiseProgram(rng *rand.Rand, x, y *node) []*node {
 	return outs
 }
 
-var fusedShapes = [][]int{{5}, {3, 4}, {}, {70, 130}, {3, 40, 50}, {4500}, {1, 3000}, {2100, 2}, {0, 3}, {2, 0}, {33, 1, 17}, {20, 300}}
+var fusedShapes = [][]int{{5}, {3, 4}, {}, {70, 130}, {3, 40, 50}, {4500}, {1, 3000}, {2100, 2}, {0, 3}, {2, 0}, {33, 1, 17}, {20, 300}, {3, 5000}}
 
 // TestFusedPrograms: the bits of eager evaluation, with the passes and without, for every number of threads.
 func TestFusedPrograms(t *testing.T) {

@@ -38,7 +38,7 @@ type lineFolder interface {
 
 // lineBytes is what the registers and operands of the rows that are worked on may take: they stay in the
 // second-level cache. A longer row is not worked on as a whole.
-const lineBytes = 192 << 10
+const lineBytes = 320 << 10
 
 // lineCompiler is what is known of the operands while the steps are compiled.
 type lineCompiler struct {
