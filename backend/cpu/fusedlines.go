@@ -59,7 +59,9 @@ func compileLines(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, erro
 	k := &fusedLines{rows: tensor.Size(op.Lines[:op.Lead]), columns: tensor.Size(op.Lines[op.Lead:])}
 	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in)}
 	n := len(op.Steps)
-	c := &lineCompiler{k: k, op: op, out: out, in: in, last: lastUses(op, n), at: make([]int, n), wideness: make([]bool, n), widest: 1}
+	c := &lineCompiler{
+		k: k, op: op, out: out, in: in, last: lastUses(op, n), at: make([]int, n), wideness: make([]bool, n), widest: 1,
+	}
 	if err := c.operands(); err != nil {
 		return nil, err
 	}
@@ -110,7 +112,8 @@ func (c *lineCompiler) compile(i int) error {
 	made := lineStep{narrow: !wide}
 	if fold, ok := s.Op.(ops.ReduceOp); ok {
 		source := graph.Operand{DType: s.Spec.DType, Layout: tensor.RowMajor(c.op.Lines)}
-		kernel, err := compileReduce(fold, graph.Operand{DType: s.Spec.DType, Layout: tensor.RowMajor(s.Spec.Shape)}, []graph.Operand{source})
+		to := graph.Operand{DType: s.Spec.DType, Layout: tensor.RowMajor(s.Spec.Shape)}
+		kernel, err := compileReduce(fold, to, []graph.Operand{source})
 		if err != nil {
 			return err
 		}
