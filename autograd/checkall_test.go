@@ -24,6 +24,13 @@ var unsupported = map[string]string{
 	"autograd.CustomVJPOp JVP": "the user gave a reverse rule only",
 	"graph.AssignOp Batch":     "a batch of values cannot be assigned to one variable",
 	"control.WhileOp VJP":      "the number of trips is not known; control.WhileN, which has a bound, has one",
+	"graph.FusedOp VJP":        "it is made by a pass",
+	"graph.FusedOp JVP":        "it is made by a pass",
+	"graph.FusedOp Batch":      "it is made by a pass",
+	"ops.SparseUpdateOp VJP":   "it is made by a pass",
+	"ops.SparseUpdateOp JVP":   "it is made by a pass",
+	"ops.SparseUpdateOp Batch": "it is made by a pass",
+	"ops.CheckPlacesOp Batch":  "it is made by a pass",
 }
 
 // TestCheckAllOps holds the rules of every row of the table to Check: forward mode against differences,

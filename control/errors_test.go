@@ -178,7 +178,7 @@ func TestMemory(t *testing.T) {
 	g := graph.New()
 	x := g.Input("x", tensor.Float64, 8)
 	final, _ := control.Scan(func(c, _ []*Node) (next, y []*Node) {
-		return []*Node{ops.Sum(ops.Mul(ops.ExpandDims(c[0], 1), ops.ExpandDims(c[0], 0)), 0)}, nil
+		return []*Node{ops.Sum(ops.MatMul(ops.ExpandDims(c[0], 1), ops.ExpandDims(c[0], 0)), 0)}, nil
 	}, []*Node{x}, nil, control.Steps(3))
 	p := compile(t, final...)
 	if s := p.Stats(); s.Inner < 8*8*8+8*8 || s.Inner >= 8*8*8+2*8*8 || p.PeakBytes() != s.Inner+8*8 {

@@ -19,13 +19,15 @@ func (s *schedule) planMemory(inPlace bool) []int {
 	)
 	for t := range s.steps {
 		st := &s.steps[t]
-		taken := -1
-		if inPlace {
-			taken = s.donate(t)
-		}
+		var taken []int
 		for k, p := range st.out {
 			sl := &s.slots[p.slot]
-			if sl.kind != temporary || sl.v != nil || k == 0 && taken >= 0 {
+			if sl.kind != temporary || sl.v != nil {
+				continue
+			}
+			if from := s.donate(t, k, taken); inPlace && from >= 0 {
+				sl.buffer, taken = s.slots[from].buffer, append(taken, from)
+				s.m.stats.Donated++
 				continue
 			}
 			sl.buffer, free = bestFit(sizes, free, sl.bytes)
@@ -35,7 +37,7 @@ func (s *schedule) planMemory(inPlace bool) []int {
 			sizes[sl.buffer] = max(sizes[sl.buffer], sl.bytes)
 		}
 		for _, k := range s.dying(t) {
-			if k != taken {
+			if !slices.Contains(taken, k) {
 				free = append(free, s.slots[k].buffer)
 			}
 		}
@@ -93,24 +95,18 @@ func bestFit(sizes, free []int, bytes int) (buffer int, rest []int) {
 	return buffer, slices.Delete(free, best, best+1)
 }
 
-// donate lets result 0 of step t have the buffer of an operand that dies there, where the op can write over
-// it and no other operand uses it. It returns the slot that gave its buffer, or −1.
-func (s *schedule) donate(t int) int {
+// donate finds the slot of an operand that dies at step t and whose buffer result k may have: the op can write
+// over it, no other operand uses it, and no other result took it. It returns −1 where there is none.
+func (s *schedule) donate(t, k int, taken []int) int {
 	st := s.steps[t]
-	op, ok := st.op.(InPlacer)
-	to := &s.slots[st.out[0].slot]
-	if !ok || to.kind != temporary || to.v != nil {
-		return -1
-	}
+	to := &s.slots[st.out[k].slot]
 	for i, p := range st.in {
 		from := s.slots[p.slot]
-		if !op.InPlace(i) || from.kind != temporary || from.v != nil || from.last != t ||
-			from.bytes != to.bytes || !s.fills(p) || !p.layout.Equal(st.out[0].layout) || uses(st.in, p.slot) != 1 {
-			continue
+		if from.kind == temporary && from.v == nil && from.last == t && from.spec.DType == to.spec.DType && s.fills(p) &&
+			p.layout.Equal(st.out[k].layout) && uses(st.in, p.slot) == 1 && !slices.Contains(taken, p.slot) &&
+			mayOverwrite(st.op, i, k) {
+			return p.slot
 		}
-		to.buffer = from.buffer
-		s.m.stats.Donated++
-		return p.slot
 	}
 	return -1
 }
@@ -135,8 +131,10 @@ func (s *schedule) assignDirectly() {
 			continue
 		}
 		for t := s.tail; t < len(s.steps); t++ {
-			if out := s.steps[t].out; len(out) == 1 && out[0].slot == a.value.slot {
-				a.direct = s.oldValueDone(s.vars[a.v], t)
+			for k, out := range s.steps[t].out {
+				if out.slot == a.value.slot {
+					a.direct = s.oldValueDone(s.vars[a.v], t, k)
+				}
 			}
 		}
 		if a.direct {
@@ -146,19 +144,14 @@ func (s *schedule) assignDirectly() {
 	}
 }
 
-// oldValueDone reports whether step t may write over a variable.
-func (s *schedule) oldValueDone(variable, t int) bool {
-	old := s.slots[variable]
-	if old.last < t {
-		return true
-	}
-	st := s.steps[t]
-	op, ok := st.op.(InPlacer)
-	if old.last > t || !ok {
-		return false
+// oldValueDone reports whether result k of step t may be written over a variable.
+func (s *schedule) oldValueDone(variable, t, k int) bool {
+	old, st := s.slots[variable], s.steps[t]
+	if old.last != t {
+		return old.last < t
 	}
 	for i, p := range st.in {
-		if p.slot == variable && (!op.InPlace(i) || !p.layout.Equal(st.out[0].layout)) {
+		if p.slot == variable && (!p.layout.Equal(st.out[k].layout) || !mayOverwrite(st.op, i, k)) {
 			return false
 		}
 	}
@@ -169,20 +162,32 @@ func (s *schedule) oldValueDone(variable, t int) bool {
 func (s *schedule) compileKernels() error {
 	for i := range s.steps {
 		st := &s.steps[i]
-		out, in := make([]Operand, len(st.out)), make([]Operand, len(st.in))
-		for k, p := range st.out {
-			out[k] = Operand{s.slots[p.slot].spec.DType, p.layout}
+		if st.kernel != nil {
+			continue
 		}
-		for k, p := range st.in {
-			in[k] = Operand{s.slots[p.slot].spec.DType, p.layout}
-		}
-		kernel, err := CompileOp(s.m.backend, st.op, out, in, st.used)
+		kernel, err := CompileOp(s.m.backend, st.op, s.operands(st.out), s.operands(st.in), st.used)
 		if err != nil {
 			return &Error{st.pos, st.op.Name(), err}
 		}
 		st.kernel = kernel
 	}
 	return nil
+}
+
+func (s *schedule) operands(places []place) []Operand {
+	r := make([]Operand, len(places))
+	for k, p := range places {
+		r[k] = Operand{s.slots[p.slot].spec.DType, p.layout}
+	}
+	return r
+}
+
+func (s *schedule) types(places []place) []tensor.DType {
+	r := make([]tensor.DType, len(places))
+	for k, p := range places {
+		r[k] = s.slots[p.slot].spec.DType
+	}
+	return r
 }
 
 // commits adds a copy for each value that is not written to its variable directly. They come last.
@@ -196,8 +201,10 @@ func (s *schedule) commits() (first int) {
 		s.steps = append(s.steps, step{op: Copy{}, pos: a.pos, out: []place{to}, in: []place{a.value}, used: []bool{true}})
 	}
 	for t := s.tail; t < len(s.steps); t++ {
-		if out := s.steps[t].out; s.slots[out[0].slot].v != nil {
-			return min(first, t)
+		for _, out := range s.steps[t].out {
+			if s.slots[out.slot].v != nil {
+				return min(first, t)
+			}
 		}
 	}
 	return first

@@ -58,8 +58,7 @@ func CompileFunc(b Backend, f *Func, out, in []Operand, used []bool) (*FuncKerne
 		return nil, err
 	}
 	m.stats.Calls = len(m.calls)
-	m.foldConstants()
-	m.mergeEqual()
+	m.simplify()
 	s := newSchedule(m)
 	for i, n := range f.in {
 		s.args[n] = argument{i, in[i].Layout}
@@ -67,6 +66,7 @@ func CompileFunc(b Backend, f *Func, out, in []Operand, used []bool) (*FuncKerne
 	if err := s.lower(layouts); err != nil {
 		return nil, err
 	}
+	s.join()
 	p := &Program{backend: b}
 	if err := p.plan(s); err != nil {
 		return nil, err

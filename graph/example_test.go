@@ -132,6 +132,6 @@ func ExampleBarrier() {
 	x := g.Input("x", tensor.Float64, 2)
 	twice := ops.Add(ops.Exp(x), ops.Exp(graph.Barrier(x))) // the second Exp is not merged with the first
 	p, err := graph.Compile(cpu.New(), twice)
-	fmt.Println(p.Stats().Steps, err)
-	// Output: 3 <nil>
+	fmt.Println(p.Stats().Merged, err)
+	// Output: 0 <nil>
 }

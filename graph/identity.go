@@ -33,6 +33,9 @@ func (Copy) JVP(_ *Call, tan []*Node) []*Node { return tan }
 // Batch is the identity on the batch.
 func (Copy) Batch(_ *Call, in []*Node, _ []bool, _ int) []*Node { return in }
 
+// Elementwise: an element is that of the operand.
+func (Copy) Elementwise() bool { return true }
+
 // BarrierOp is the identity that the passes do not look through: what is computed from its result is never
 // merged with what is computed from its operand. Checkpointing rests on it.
 type BarrierOp struct{ ID uint64 }

@@ -57,6 +57,8 @@ type step struct {
 	in     []place
 	used   []bool
 	kernel Kernel
+
+	checked bool // another step has found that it cannot fail
 }
 
 type assignment struct {
@@ -94,6 +96,9 @@ func (s *schedule) lower(layouts []tensor.Layout) error {
 		s.addOutput(n, l)
 	}
 	s.stageAssigned()
+	if s.m.passes {
+		s.checkFirst()
+	}
 	s.markUsed()
 	s.moveTail()
 	return s.checkSizes()
@@ -304,7 +309,7 @@ func (s *schedule) moveTail() {
 		}
 	}
 	for i, st := range s.steps {
-		if f, ok := st.op.(Fallible); ok && f.Fallible() {
+		if f, ok := st.op.(Fallible); ok && f.Fallible() && !st.checked {
 			need(st.out[0].slot)
 			first[i] = true
 		}

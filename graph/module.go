@@ -17,6 +17,7 @@ type module struct {
 	folded  map[*Node]tensor.View
 	rank    map[*Call]int // the place in the order of a call that took another's
 	stats   Stats
+	passes  bool // whether the graph may be changed
 }
 
 // node follows the replacements that passes made.

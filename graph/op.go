@@ -63,6 +63,20 @@ type Extender interface {
 	Extends(o Op) bool
 }
 
+// Prechecked is a Fallible op of which another op can tell whether it will fail: Check, on the operands that at
+// lists. Where that one succeeded, this one does, and may run when it is too late to fail.
+type Prechecked interface {
+	Fallible
+	Check(in []tensor.Spec) (op Op, at []int)
+}
+
+// Rewriter is an Op that may know another call with the same result, to the bit, at a lower cost. look follows
+// what other passes replaced; use it before looking at the call of an operand. A nil op stands for none.
+type Rewriter interface {
+	Op
+	Rewrite(c *Call, look func(*Node) *Node) (op Op, in []*Node)
+}
+
 // Opaque is an Op that the passes neither merge, fold nor move others across.
 type Opaque interface {
 	Op

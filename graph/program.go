@@ -25,18 +25,21 @@ type Options struct {
 
 // Stats says what the compiler did.
 type Stats struct {
-	Calls   int // in the graph, that the outputs need
-	Merged  int // equal to another call
-	Folded  int // computed while compiling
-	Views   int // became a layout
-	Copies  int // inserted, for layouts, outputs and variables
-	Steps   int // kernels that a run executes
-	Donated int // results written over an operand
-	Direct  int // assigned values written over their variable
-	Buffers int // of intermediates
-	Bytes   int // of those buffers, together
-	Inner   int // bytes that control flow uses inside, beside those
-	Outputs int // bytes of the results
+	Calls     int // in the graph, that the outputs need
+	Rewritten int // became another, cheaper call
+	Merged    int // equal to another call
+	Folded    int // computed while compiling
+	Views     int // became a layout
+	Copies    int // inserted, for layouts, outputs and variables
+	Lines     int // kernels that take several steps through the rows of a tensor
+	Fused     int // joined with others in one kernel
+	Steps     int // kernels that a run executes
+	Donated   int // results written over an operand
+	Direct    int // assigned values written over their variable
+	Buffers   int // of intermediates
+	Bytes     int // of those buffers, together
+	Inner     int // bytes that control flow uses inside, beside those
+	Outputs   int // bytes of the results
 }
 
 // Program is a compiled graph: a schedule of kernels over planned buffers. It is safe for concurrent runs;
@@ -87,12 +90,14 @@ func CompileWith(b Backend, o Options, outputs ...*Node) (*Program, error) {
 	}
 	m.stats.Calls = len(m.calls)
 	if !o.NoPasses {
-		m.foldConstants()
-		m.mergeEqual()
+		m.simplify()
 	}
 	s := newSchedule(m)
 	if err := s.lower(nil); err != nil {
 		return nil, err
+	}
+	if m.passes && !o.CheckNaN {
+		s.join()
 	}
 	p := &Program{backend: b, options: o}
 	if err := p.plan(s); err != nil {
@@ -102,6 +107,22 @@ func CompileWith(b Backend, o Options, outputs ...*Node) (*Program, error) {
 		return nil, fmt.Errorf("graph.Compile: a run needs %d bytes, the limit is %d: %w", need, o.MemoryLimit, ErrMemory)
 	}
 	return p, nil
+}
+
+// simplify runs the passes over calls.
+func (m *module) simplify() {
+	m.passes = true
+	m.rewrite()
+	m.foldConstants()
+	m.mergeEqual()
+}
+
+// join makes one kernel of several steps where the backend can.
+func (s *schedule) join() {
+	if f, ok := s.m.backend.(Fuser); ok {
+		s.fuse(f)
+		s.fuseLines(f)
+	}
 }
 
 // plan decides where everything lives and compiles the kernels.

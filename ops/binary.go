@@ -202,6 +202,9 @@ func (o BinaryOp) Batch(_ *Call, in []*Node, batched []bool, size int) []*Node {
 	return []*Node{graph.Apply(o, batchAll(in, batched, size)...)}
 }
 
+// Elementwise: an element is made of its operands' elements at the same place.
+func (BinaryOp) Elementwise() bool { return true }
+
 // InPlace allows both operands, except where the result has another dtype.
 func (o BinaryOp) InPlace(int) bool { return o.Fn != BinaryComplex }
 

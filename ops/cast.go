@@ -48,6 +48,9 @@ func (o CastOp) Batch(_ *Call, in []*Node, _ []bool, _ int) []*Node {
 	return []*Node{graph.Apply(o, in...)}
 }
 
+// Elementwise: an element is made of its operands' elements at the same place.
+func (CastOp) Elementwise() bool { return true }
+
 // Cast is x in another element type. Floats to integers truncate toward zero and saturate, NaN gives 0;
 // integers to narrower ones wrap; numbers to bool test ≠ 0, NaN is true; complex to real keeps the real part.
 // The cotangent is cast back between floats and complexes; through integers and bools there is none.

@@ -81,6 +81,9 @@ func compare(fn CompareFn, a, b any) *Node {
 	return graph.Apply(o, x...)
 }
 
+// Elementwise: an element is made of its operands' elements at the same place.
+func (CompareOp) Elementwise() bool { return true }
+
 // The predicates take operands and have errors like Add. None has a gradient.
 
 // Equal is a = b. NaN equals nothing, −0 equals +0.

@@ -43,6 +43,9 @@ func (o IotaOp) JVP(*Call, []*Node) []*Node { return none(1) }
 // Batch is the value itself: it has no operand that could be batched.
 func (o IotaOp) Batch(c *Call, _ []*Node, _ []bool, _ int) []*Node { return c.Out }
 
+// Elementwise: an element is made of its operands' elements at the same place.
+func (IotaOp) Elementwise() bool { return true }
+
 // Iota is out[i…] = i[axis]: the position along one axis, of a numeric dtype. A position that the dtype
 // cannot hold wraps or rounds as Cast does.
 //

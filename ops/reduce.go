@@ -95,6 +95,12 @@ func (o ReduceOp) checkOperands(in []tensor.Spec) error {
 	return reduceTraits[o.Fn].takes.check(0, in[0].DType)
 }
 
+// Folds: the elements are read once, in the order of the tree.
+func (ReduceOp) Folds() bool { return true }
+
+// FoldedAxes is Axes.
+func (o ReduceOp) FoldedAxes() []int { return o.Axes }
+
 // Batch moves the axes up by one. An initial value with a batch of its own becomes one more element of each
 // line.
 func (o ReduceOp) Batch(_ *Call, in []*Node, batched []bool, size int) []*Node {

@@ -105,6 +105,11 @@ func inferUpdates(w Window, m Mode, x tensor.Spec, us, idx []tensor.Spec) error 
 // Fallible: an index can be out of bounds.
 func (o ScatterOp) Fallible() bool { return fallible(o.Window, o.Mode) }
 
+// Check is a check of the indices.
+func (o ScatterOp) Check(in []tensor.Spec) (graph.Op, []int) {
+	return checkPlaces(o.Window, o.Mode, o.Origin, in, 2)
+}
+
 // InPlace: the result may overwrite x.
 func (ScatterOp) InPlace(i int) bool { return i == 0 }
 

@@ -59,6 +59,9 @@ func (o SelectOp) Batch(_ *Call, in []*Node, batched []bool, size int) []*Node {
 	return []*Node{graph.Apply(o, batchAll(in, batched, size)...)}
 }
 
+// Elementwise: an element is made of its operands' elements at the same place.
+func (SelectOp) Elementwise() bool { return true }
+
 // InPlace allows the two operands that have the result's dtype.
 func (o SelectOp) InPlace(i int) bool { return i > 0 }
 

@@ -143,6 +143,9 @@ func (o UnaryOp) Batch(_ *Call, in []*Node, _ []bool, _ int) []*Node {
 	return []*Node{graph.Apply(o, in...)}
 }
 
+// Elementwise: an element is made of its operands' elements at the same place.
+func (UnaryOp) Elementwise() bool { return true }
+
 // InPlace is false for the functions that may change the dtype.
 func (o UnaryOp) InPlace(int) bool {
 	switch o.Fn {

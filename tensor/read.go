@@ -159,23 +159,36 @@ func (w Write) Read() Read { return Read{w.view, nil} }
 
 // Overlaps reports whether two views may share a byte: their spans in the same memory meet.
 func Overlaps(a, b View) bool {
+	if apart(a.storage, b.storage) {
+		return false // as is known without a look at the layouts, which takes ten times as long
+	}
 	alo, ahi, aerr := a.layout.Span()
 	blo, bhi, berr := b.layout.Span()
 	if aerr != nil || berr != nil {
 		return true
 	}
-	as, bs := a.dtype.Size(), b.dtype.Size()
-	if alo == ahi || blo == bhi || a.storage == nil || b.storage == nil {
+	if alo == ahi || blo == bhi {
 		return false
 	}
-	if ar, br := a.storage.root(), b.storage.root(); ar == br {
+	as, bs := a.dtype.Size(), b.dtype.Size()
+	if a.storage.root() == b.storage.root() {
 		ao, bo := a.storage.offset, b.storage.offset
 		return ao+alo*as < bo+bhi*bs && bo+blo*bs < ao+ahi*as
 	}
-	if len(a.storage.host) == 0 || len(b.storage.host) == 0 {
-		return false
-	}
-	pa := uintptr(unsafe.Pointer(unsafe.SliceData(a.storage.host)))
-	pb := uintptr(unsafe.Pointer(unsafe.SliceData(b.storage.host)))
+	pa, pb := address(a.storage.host), address(b.storage.host)
 	return pa+uintptr(alo*as) < pb+uintptr(bhi*bs) && pb+uintptr(blo*bs) < pa+uintptr(ahi*as)
 }
+
+// apart reports whether two storages share no byte. Memory that host code cannot name is shared by its windows alone.
+func apart(a, b *Storage) bool {
+	if a == nil || b == nil {
+		return true
+	}
+	if a.root() == b.root() {
+		return a.offset+a.size <= b.offset || b.offset+b.size <= a.offset
+	}
+	pa, pb := address(a.host), address(b.host)
+	return len(a.host) == 0 || len(b.host) == 0 || pa+uintptr(len(a.host)) <= pb || pb+uintptr(len(b.host)) <= pa
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -20,6 +20,11 @@ type fixed struct {
 // operands, ErrPlacement for memory that host code cannot read, ErrOverlap where a result may share a byte
 // with an operand or with another result.
 func (f *fixed) check(out []tensor.Write, in []tensor.Read) error {
+	return f.checkOver(out, in, nil)
+}
+
+// checkOver is check where over[o][i] says that input i may be the very memory and layout of out[o] too.
+func (f *fixed) checkOver(out []tensor.Write, in []tensor.Read, over [][]bool) error {
 	if len(out) != len(f.out) || len(in) != len(f.in) {
 		return tensor.Errorf("", tensor.ErrPlanMismatch, "%d results and %d operands for a plan of %d and %d",
 			len(out), len(in), len(f.out), len(f.in))
@@ -44,10 +49,10 @@ func (f *fixed) check(out []tensor.Write, in []tensor.Read) error {
 			return layoutMismatch("operand", i, r.Layout(), f.in[i].Layout)
 		}
 	}
-	return f.checkMemory(out, in)
+	return f.checkMemory(out, in, over)
 }
 
-func (f *fixed) checkMemory(out []tensor.Write, in []tensor.Read) error {
+func (f *fixed) checkMemory(out []tensor.Write, in []tensor.Read, over [][]bool) error {
 	for _, w := range out {
 		if _, err := w.Storage().Bytes(); err != nil {
 			return err
@@ -61,7 +66,7 @@ func (f *fixed) checkMemory(out []tensor.Write, in []tensor.Read) error {
 			if !tensor.Overlaps(r.View(), w.View()) {
 				continue
 			}
-			if o == 0 && i < len(f.inPlace) && f.inPlace[i] && identical(r.View(), w.View()) {
+			if may := o == 0 && i < len(f.inPlace) && f.inPlace[i] || o < len(over) && over[o][i]; may && identical(r.View(), w.View()) {
 				continue
 			}
 			return tensor.Errorf("", tensor.ErrOverlap, "operand %d, %s, overlaps result %d, %s",

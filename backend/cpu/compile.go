@@ -11,6 +11,8 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 	switch op := op.(type) {
 	case graph.Copy:
 		return compileCopy(out[0], in[0])
+	case graph.FusedOp:
+		return compileFused(op, out, in)
 	case ops.UnaryOp:
 		return compileUnary(op, out[0], in[0])
 	case ops.BinaryOp:
@@ -43,6 +45,10 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 		return compileGather(op, out, in)
 	case ops.ScatterOp:
 		return compileScatter(op, out, in)
+	case ops.SparseUpdateOp:
+		return compileSparseUpdate(op, out, in)
+	case ops.CheckPlacesOp:
+		return compileCheckPlaces(op, out, in)
 	case ops.ScatterScanOp:
 		return compileScatterScan(op, out, in, used)
 	case ops.SortOp:

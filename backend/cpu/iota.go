@@ -16,12 +16,18 @@ func compileIota(op ops.IotaOp, out graph.Operand) (graph.Kernel, error) {
 		return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is outside of rank %d", op.Axis,
 			len(op.Shape))
 	}
-	along := tensor.Layout{Shape: op.Shape, Strides: make([]int, len(op.Shape))}
-	along.Strides[op.Axis] = 1
+	along := alongAxis(op)
 	if err := accepts(op.DType, out, graph.Operand{Layout: along}); err != nil {
 		return nil, err
 	}
 	return elementwise(castIntegers(sourceBy(offsets), out, along), out), nil
+}
+
+// alongAxis is the layout whose offsets are the elements.
+func alongAxis(op ops.IotaOp) tensor.Layout {
+	l := tensor.Layout{Shape: op.Shape, Strides: make([]int, len(op.Shape))}
+	l.Strides[op.Axis] = 1
+	return l
 }
 
 // offsets is the place of each element of a plane.

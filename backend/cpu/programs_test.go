@@ -79,6 +79,7 @@ func TestRandomPrograms(t *testing.T) {
 			st := p.Stats()
 			total.Direct, total.Donated = total.Direct+st.Direct, total.Donated+st.Donated
 			total.Merged, total.Folded = total.Merged+st.Merged, total.Folded+st.Folded
+			total.Fused += st.Fused
 			for r := range runs {
 				rng := rand.New(rand.NewPCG(seed, 100+uint64(r)))
 				feed := programFeed(rng, seed, s.Variables())
@@ -133,7 +134,7 @@ func TestRandomPrograms(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", total)
-	if total.Direct == 0 || total.Donated == 0 || total.Merged == 0 || total.Folded == 0 {
+	if total.Direct == 0 || total.Donated == 0 || total.Merged == 0 || total.Folded == 0 || total.Fused == 0 {
 		t.Errorf("%+v: the programs show too little", total)
 	}
 }

@@ -22,10 +22,12 @@ type reducer[E tensor.Element, A summable] struct {
 	reduction[A]
 	operands fixed
 	folder   folder[E, A]
-	load     func(dst []A, src []E, at, step int)
+	rows     rowsOf[E, A] // its store is not used
 	store    func(dst *tensor.Storage, at, step int, values []A)
 	kept     nest // of the results: operand 0 the source, 1 the destination
 	initAt   int  // where the init element lies; −1 where there is none
+	initIn   int  // and in which operand
+	feed     *feed
 
 	states states[reduceRun[E, A]]
 	spare  states[reduceScratch[E, A]]
@@ -36,6 +38,7 @@ type reduceScratch[E tensor.Element, A summable] struct {
 	lineReader[E, A]
 	s           strips
 	values, top []A
+	fed         fedScratch
 }
 
 // reduceRun is one run. An item is a piece of a line, or of the lines of a strip; where lines are not cut an
@@ -43,6 +46,7 @@ type reduceScratch[E tensor.Element, A summable] struct {
 type reduceRun[E tensor.Element, A summable] struct {
 	p        *reducer[E, A]
 	src, dst *tensor.Storage
+	memory   []*tensor.Storage // of the operands of a feed
 	init     [1]A
 	pieces   int
 	size     int // elements of a piece
@@ -54,13 +58,13 @@ type reduceRun[E tensor.Element, A summable] struct {
 func newReducer[E tensor.Element, A summable](op ops.ReduceOp, out graph.Operand, in []graph.Operand,
 	rows rowsOf[E, A], how reduction[A]) *reducer[E, A] {
 	kept, folded := splitAxes(in[0].Layout, op.Axes)
-	p := &reducer[E, A]{reduction: how, load: rows.load, kept: newNestByStride(kept, out.Layout), initAt: -1}
+	p := &reducer[E, A]{reduction: how, rows: rows, kept: newNestByStride(kept, out.Layout), initAt: -1}
 	p.store = func(dst *tensor.Storage, at, step int, values []A) {
 		rows.store(tensor.Elements[E](dst), at, step, values)
 	}
 	p.operands = fixed{out: []graph.Operand{out}, in: slices.Clone(in)}
 	if op.Init {
-		p.initAt = in[1].Offset
+		p.initAt, p.initIn = in[1].Offset, 1
 	}
 	p.folder = newFolder(rows, folded, &p.kept, how.fold.anyOrder, how.terms)
 	return p
@@ -89,12 +93,18 @@ func (p *reducer[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 		return nil
 	}
 	r := p.states.get()
-	r.p, r.src, r.dst = p, in[0].Storage(), out[0].Storage()
+	r.p, r.dst = p, out[len(out)-1].Storage()
+	if p.feed == nil {
+		r.src = in[0].Storage()
+	} else {
+		r.memory = p.feed.memory(r.memory[:0], out, in)
+	}
 	if p.initAt >= 0 {
-		p.load(r.init[:], tensor.Elements[E](in[1].Storage()), p.initAt, 1)
+		p.rows.load(r.init[:], tensor.Elements[E](in[p.initIn].Storage()), p.initAt, 1)
 	}
 	r.all(x.(*Exec), units)
 	r.src, r.dst = nil, nil
+	clear(r.memory)
 	p.states.put(r)
 	return nil
 }
@@ -105,6 +115,9 @@ func (r *reduceRun[E, A]) all(x *Exec, units int) {
 	work := p.folder.length * min(p.folder.width, p.kept.row)
 	if p.top != nil {
 		work *= 4 // a term costs more than an addition
+	}
+	if p.feed != nil {
+		work *= 1 + p.feed.weight
 	}
 	r.size, r.pieces = treePieces(p.folder.length, piecesPerLine(units, work, x.NumThreads()))
 	items, grain := units*r.pieces, grainOf(work/r.pieces)
@@ -127,7 +140,11 @@ func (r *reduceRun[E, A]) all(x *Exec, units int) {
 func (r *reduceRun[E, A]) chunk(lo, hi int) {
 	p := r.p
 	w := p.spare.get()
-	p.folder.prepare(&w.lineReader, r.src)
+	if p.feed == nil {
+		p.folder.prepare(&w.lineReader, r.src)
+	} else {
+		p.open(w, r.memory)
+	}
 	w.values, w.top = grown(w.values, p.folder.width), grown(w.top, p.folder.width)
 	w.s.seek(&p.kept, p.folder.width, lo/r.pieces)
 	for item := lo; item < hi; item++ {
@@ -143,13 +160,24 @@ func (r *reduceRun[E, A]) chunk(lo, hi int) {
 		}
 		from := piece * r.size
 		to := min(from+r.size, p.folder.length)
-		p.folder.fold(&w.lineReader, r.pass, r.partial[item*p.folder.width:][:n], w.s.at(0), from, to, top)
+		p.foldPart(w, r.pass, r.partial[item*p.folder.width:][:n], from, to, top)
 		if piece == r.pieces-1 {
 			w.s.next()
 		}
 	}
 	w.release()
+	w.fed.machine.release()
 	p.spare.put(w)
+}
+
+// foldPart folds elements from to to − 1 of the lines of the strip that w stands on: where they lie, or as they are
+// made.
+func (p *reducer[E, A]) foldPart(w *reduceScratch[E, A], f *fold[A], out []A, from, to int, top []A) {
+	if p.feed != nil {
+		p.foldFed(w, f, out, from, to)
+		return
+	}
+	p.folder.fold(&w.lineReader, f, out, w.s.at(0), from, to, top)
 }
 
 // fold folds a strip, or the one line that it is.
@@ -164,14 +192,14 @@ func (p *folder[E, A]) fold(w *lineReader[E, A], f *fold[A], out []A, base, from
 // whole reduces the lines of a strip from the first element to the stored result.
 func (r *reduceRun[E, A]) whole(w *reduceScratch[E, A], values, top []A) {
 	p := r.p
-	base, n := w.s.at(0), p.folder.length
+	n := p.folder.length
 	if p.top == nil {
 		top = nil
 	} else {
-		p.folder.fold(&w.lineReader, p.top, top, base, 0, n, nil)
+		p.foldPart(w, p.top, top, 0, n, nil)
 		r.withInit(p.top, top)
 	}
-	p.folder.fold(&w.lineReader, p.fold, values, base, 0, n, top)
+	p.foldPart(w, p.fold, values, 0, n, top)
 	r.finish(values, top, w.s.at(1))
 }
 

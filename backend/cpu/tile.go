@@ -32,9 +32,11 @@ type memory [maxOperands]*tensor.Storage
 // tiled is elementwise work on storages, without checks. It runs any number of times, also concurrently.
 type tiled struct {
 	planes
-	grain int
-	plane func(t *tile) // computes the plane that t stands on
-	runs  states[tiledRun]
+	grain  int
+	cost   int           // of an element: cheap or dear
+	widest int           // bytes of an element, in any form
+	plane  func(t *tile) // computes the plane that t stands on
+	runs   states[tiledRun]
 }
 
 // form is how an operand's elements are stored and computed with.
@@ -49,7 +51,7 @@ func newTiled(cost int, forms []form, layouts ...tensor.Layout) *tiled {
 	for _, f := range forms {
 		widest, converts = max(widest, f.bytes), converts || f.converts
 	}
-	t := &tiled{planes: cutPlanes(tileBytes/widest, layouts...)}
+	t := &tiled{planes: cutPlanes(tileBytes/widest, layouts...), cost: cost, widest: widest}
 	if cost == cheap && !converts {
 		if p := cutPlanes(longRun, layouts...); !slices.Contains(p.run, false) {
 			t.planes = p
@@ -109,9 +111,10 @@ type scratch struct {
 	stored, computed *tensor.Storage
 }
 
-func take(s **tensor.Storage) *tensor.Storage {
-	if *s == nil {
-		*s = tensor.NewStorage(tileBytes)
+// take is scratch for n elements of some bytes each: a tile of them, or more where whole rows are worked on.
+func take(s **tensor.Storage, n, bytes int) *tensor.Storage {
+	if need := max(tileBytes, n*bytes); *s == nil || (*s).Size() < need {
+		*s = tensor.NewStorage(need)
 	}
 	return *s
 }
@@ -150,7 +153,7 @@ func (s *source[C]) tile(t *tile) []C {
 	if !held {
 		sc.at, sc.h, sc.w = place.at, t.h, t.w
 	}
-	computed := tensor.Elements[C](take(&sc.computed))[:n]
+	computed := tensor.Elements[C](take(&sc.computed, n, s.bytes))[:n]
 	switch {
 	case held:
 	case s.make != nil:
@@ -160,7 +163,7 @@ func (s *source[C]) tile(t *tile) []C {
 	case direct:
 		s.convert(computed, from, place.at)
 	default:
-		s.move(take(&sc.stored), walk{0, t.w, 1}, from, place, t.h, t.w)
+		s.move(take(&sc.stored, n, s.bytes), walk{0, t.w, 1}, from, place, t.h, t.w)
 		s.convert(computed, sc.stored, 0)
 	}
 	return computed
@@ -185,7 +188,7 @@ func (s *sink[R]) open(t *tile) []R {
 	if t.run[0] && s.convert == nil {
 		return tensor.Elements[R](t.mem[0])[t.at[0] : t.at[0]+n]
 	}
-	return tensor.Elements[R](take(&t.scratch[0].computed))[:n]
+	return tensor.Elements[R](take(&t.scratch[0].computed, n, s.bytes))[:n]
 }
 
 func (s *sink[R]) close(t *tile, from []R) {
@@ -198,7 +201,7 @@ func (s *sink[R]) close(t *tile, from []R) {
 		s.convert(t.mem[0], t.at[0], from)
 		return
 	default:
-		tile = take(&t.scratch[0].stored)
+		tile = take(&t.scratch[0].stored, t.h*t.w, s.bytes)
 		s.convert(tile, 0, from)
 	}
 	s.move(t.mem[0], t.walk(0), tile, walk{0, t.w, 1}, t.h, t.w)

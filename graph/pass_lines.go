@@ -1,0 +1,326 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// fuseLines joins a fold over the last axes with the steps on the same rows that use what it makes: a
+// normalisation takes one pass over memory, its rows staying in cache from one step to the next. It runs after
+// fuse, on the kernels that are left. From a fold on it takes every step that reads what members make, on the
+// same rows; other readers wait until the members are done, and so does what they feed.
+func (s *schedule) fuseLines(b Fuser) {
+	for t := 0; t < len(s.steps); t++ {
+		g := lineGroup{schedule: s, backend: b, from: t}
+		if !g.begin() {
+			continue
+		}
+		g.grow()
+		g.join()
+	}
+}
+
+type lineGroup struct {
+	*schedule
+	backend Fuser
+	from    int
+	shape   []int // of the rows
+	lead    int
+	rows    int
+	members []int
+	waiting []int
+	made    map[int]int // slots that members write, and the member
+	late    map[int]bool
+	wide    bool // a member uses what a fold makes
+	size    int  // steps of the members
+}
+
+// begin reports whether step from is a fold of rows.
+func (g *lineGroup) begin() bool {
+	st := &g.steps[g.from]
+	shape, lead, ok := g.foldOf(st)
+	if !ok {
+		return false
+	}
+	g.shape, g.lead, g.rows = shape, lead, tensor.Size(shape[:lead])
+	if line := tensor.Size(shape[lead:]); line < 2 || g.rows < 2 {
+		return false
+	}
+	g.made, g.late = map[int]int{}, map[int]bool{}
+	if !g.fitting(st) {
+		return false
+	}
+	g.add(g.from)
+	return true
+}
+
+// foldOf is the shape whose last axes a step folds, from axis lead on.
+func (g *lineGroup) foldOf(st *step) (shape []int, lead int, ok bool) {
+	op, spec := st.op, tensor.Spec{}
+	if f, fused := op.(FusedOp); fused {
+		last := f.Steps[len(f.Steps)-1]
+		if f.Lines != nil || len(last.In) != 1 || last.In[0] >= 0 {
+			return nil, 0, false
+		}
+		op, spec = last.Op, f.Steps[^last.In[0]].Spec
+	} else if len(st.in) == 1 {
+		spec.Shape = st.in[0].layout.Shape
+	}
+	fold, ok := op.(Folder)
+	if !ok || !fold.Folds() || len(spec.Shape) == 0 {
+		return nil, 0, false
+	}
+	axes := fold.FoldedAxes()
+	lead = len(spec.Shape) - len(axes)
+	for i, a := range axes {
+		if a != lead+i {
+			return nil, 0, false
+		}
+	}
+	return spec.Shape, lead, len(axes) > 0
+}
+
+func (g *lineGroup) add(t int) {
+	g.members = append(g.members, t)
+	g.size += count(&g.steps[t])
+	for _, p := range g.steps[t].out {
+		g.made[p.slot] = t
+	}
+}
+
+// count is the number of steps that one is made of.
+func count(st *step) int {
+	if f, ok := st.op.(FusedOp); ok {
+		return len(f.Steps)
+	}
+	return 1
+}
+
+// grow takes what follows.
+func (g *lineGroup) grow() {
+	end := len(g.steps)
+	if g.from < g.tail {
+		end = g.tail
+	}
+	for t := g.from + 1; t < end; t++ {
+		st := &g.steps[t]
+		reads, waits := false, false
+		for _, p := range st.in {
+			_, made := g.made[p.slot]
+			reads, waits = reads || made, waits || g.late[p.slot]
+		}
+		if reads && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
+			g.add(t)
+			continue
+		}
+		if reads || waits {
+			g.waiting = append(g.waiting, t)
+			for _, p := range st.out {
+				g.late[p.slot] = true
+			}
+		}
+	}
+}
+
+// fitting reports whether a step works on the rows of the group and reads what members make row by row.
+func (g *lineGroup) fitting(st *step) bool {
+	steps, ok := g.expanded(st)
+	if !ok {
+		return false
+	}
+	for _, s := range steps {
+		if !g.onRows(s.Spec.Shape) {
+			return false
+		}
+	}
+	wide := false
+	for _, p := range st.in {
+		m, made := g.made[p.slot]
+		if !made {
+			continue
+		}
+		for _, o := range g.steps[m].out {
+			if o.slot != p.slot {
+				continue
+			}
+			isWide := slices.Equal(o.layout.Shape, g.shape)
+			switch readWide := slices.Equal(p.layout.Shape, g.shape); {
+			case isWide && !p.layout.Equal(o.layout):
+				return false
+			case !isWide && readWide && !g.repeats(p.layout):
+				return false
+			case !isWide && !readWide && !(p.layout.Offset == 0 && p.layout.IsRowMajor() && p.layout.Size() == g.rows):
+				return false
+			case !isWide && readWide:
+				wide = true
+			}
+		}
+	}
+	g.wide = g.wide || wide
+	return true
+}
+
+// expanded is the steps of a step, if each is elementwise or a fold of the group's rows.
+func (g *lineGroup) expanded(st *step) ([]FusedStep, bool) {
+	steps := []FusedStep{{Op: st.op, Spec: tensor.Spec{Shape: st.out[0].layout.Shape}}}
+	if f, fused := st.op.(FusedOp); fused {
+		if f.Lines != nil {
+			return nil, false
+		}
+		steps = f.Steps
+	} else if len(st.out) != 1 {
+		return nil, false
+	}
+	if last := steps[len(steps)-1].Op; isFold(last) {
+		shape, lead, ok := g.foldOf(st)
+		if !ok || lead != g.lead || !slices.Equal(shape, g.shape) {
+			return nil, false
+		}
+	} else if op, ok := last.(Elementwise); !ok || !op.Elementwise() {
+		return nil, false
+	} else if len(steps) == 1 && !g.backend.Fuses(last, g.slots[st.out[0].slot].spec.DType, g.types(st.in)) {
+		return nil, false
+	}
+	if len(st.in) == 0 {
+		return nil, false
+	}
+	for _, p := range st.in { // of an elementwise step: all have the shape of its result
+		if !g.onRows(p.layout.Shape) {
+			return nil, false
+		}
+	}
+	return steps, true
+}
+
+func isFold(op Op) bool {
+	f, ok := op.(Folder)
+	return ok && f.Folds()
+}
+
+// onRows reports whether a shape is that of the rows or has an element a row.
+func (g *lineGroup) onRows(shape []int) bool {
+	return slices.Equal(shape, g.shape) || tensor.Size(shape) == g.rows
+}
+
+// repeats reports whether a layout of the group's shape gives each row one element of a compact run.
+func (g *lineGroup) repeats(l tensor.Layout) bool {
+	rows := tensor.Layout{Shape: l.Shape[:g.lead], Strides: l.Strides[:g.lead]}
+	for a, st := range l.Strides[g.lead:] {
+		if st != 0 && l.Shape[g.lead+a] != 1 {
+			return false
+		}
+	}
+	return l.Offset == 0 && rows.IsRowMajor()
+}
+
+// join makes one step of the members if there is a gain: a value of a row that its elements use again.
+func (g *lineGroup) join() {
+	if !g.wide || len(g.members) < 2 {
+		return
+	}
+	st, ok := g.fused()
+	if !ok {
+		return
+	}
+	last := g.members[len(g.members)-1]
+	var steps, after []step
+	for t := range g.steps {
+		switch {
+		case t == last:
+			steps = append(append(steps, st), after...)
+		case slices.Contains(g.members, t):
+		case t < last && slices.Contains(g.waiting, t):
+			after = append(after, g.steps[t])
+		default:
+			steps = append(steps, g.steps[t])
+		}
+	}
+	if g.from < g.tail {
+		g.schedule.tail -= len(g.members) - 1
+	}
+	g.schedule.steps = steps
+	g.m.stats.Lines++
+}
+
+// fused is the members as one op.
+func (g *lineGroup) fused() (step, bool) {
+	var (
+		in    []place
+		steps []FusedStep
+		at    = map[int]int{} // slot → step that makes it
+		out   []place
+		wants []int
+	)
+	for _, m := range g.members {
+		st := &g.steps[m]
+		parts, results := []FusedStep{{Op: st.op, Spec: g.slots[st.out[0].slot].spec, In: upTo(len(st.in))}}, []int{0}
+		if f, ok := st.op.(FusedOp); ok {
+			parts, results = f.Steps, f.Results
+		}
+		base := len(steps)
+		for _, s := range parts {
+			made := FusedStep{Op: s.Op, Spec: s.Spec, In: make([]int, len(s.In)), View: make([]*tensor.Layout, len(s.In))}
+			for k, from := range s.In {
+				if from < 0 {
+					made.In[k] = ^(^from + base)
+					continue
+				}
+				p := st.in[from]
+				if j, ok := at[p.slot]; ok {
+					made.In[k] = ^j
+					if !slices.Equal(p.layout.Shape, steps[j].Spec.Shape) {
+						made.View[k] = &p.layout
+					}
+					continue
+				}
+				i := slices.IndexFunc(in, func(q place) bool { return q.slot == p.slot && q.layout.Equal(p.layout) })
+				if i < 0 {
+					i = len(in)
+					in = append(in, p)
+				}
+				made.In[k] = i
+			}
+			steps = append(steps, made)
+		}
+		for r, p := range st.out {
+			at[p.slot] = base + results[r]
+			if g.wanted(p.slot) {
+				out, wants = append(out, p), append(wants, base+results[r])
+			}
+		}
+	}
+	op := newFused(steps, wants)
+	op.Lines, op.Lead = g.shape, g.lead
+	st := step{op: op, pos: g.steps[g.members[len(g.members)-1]].pos, in: in, out: out, used: make([]bool, len(out))}
+	for k := range st.used {
+		st.used[k] = true
+	}
+	if len(in)+len(out) > fusedOperands || len(out) == 0 {
+		return st, false
+	}
+	kernel, err := g.backend.Compile(op, g.operands(out), g.operands(in), st.used)
+	st.kernel = kernel
+	return st, err == nil
+}
+
+func upTo(n int) []int {
+	r := make([]int, n)
+	for i := range r {
+		r[i] = i
+	}
+	return r
+}
+
+// wanted reports whether anybody but the members reads a slot.
+func (g *lineGroup) wanted(slot int) bool {
+	if g.slots[slot].kind == output || slices.ContainsFunc(g.assigns, func(a assignment) bool { return a.value.slot == slot }) {
+		return true
+	}
+	for t, st := range g.steps {
+		if !slices.Contains(g.members, t) && uses(st.in, slot) > 0 {
+			return true
+		}
+	}
+	return false
+}
