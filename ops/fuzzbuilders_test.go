@@ -87,10 +87,14 @@ var builders = map[string]any{
 	"Zeros": ops.Zeros, "ZerosLike": ops.ZerosLike,
 }
 
+const places = "a table of places along an axis, no larger than what the axis holds"
+
 // grows are the builders whose graphs or tables grow with an extent or a count that they are given: they are asked for
 // small ones.
 var grows = map[string]string{
-	"Diff": "a node for each order",
+	"AddIndex": places, "AvgPool": places, "Diff": "a node for each order", "Fold": places, "MaxPool": places,
+	"MaxPoolIndex": places, "MulIndex": places, "ReduceWindow": places, "ReduceWindowInit": places,
+	"SelectAndScatter": places, "SetIndex": places, "Unfold": places,
 }
 
 // bodies are what combiners are traced from.
