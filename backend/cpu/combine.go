@@ -16,6 +16,15 @@ func (p *scatterPair[T]) bind(s *[slots][]T) { p.y, p.u = s[0], s[1] }
 // miss drops what is out of bounds.
 func (p *scatterPair[T]) miss(at, step *slotOffsets, n int) {}
 
+// eachRun combines runs row by row. It is bound by the memory of y, whose rows are anywhere; touching some rows
+// ahead gained nothing over what the processor reads ahead by itself.
+func (p *scatterPair[T]) eachRun(row func(y, u []T), at, from []int, off *slotOffsets, step, n int) {
+	for k, o := range at {
+		i, j := o+off[0], off[1]+from[k]*step
+		row(p.y[i:i+n], p.u[j:j+n])
+	}
+}
+
 type (
 	setRows[T tensor.Element] struct{ scatterPair[T] }
 	addRows[T summable]       struct{ scatterPair[T] }
@@ -30,7 +39,7 @@ type (
 func (r *setRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	if step[0] == 1 && step[1] == 1 {
-		copy(y[i:i+n], u[j:j+n])
+		setInto(y[i:i+n], u[j:j+n])
 		return
 	}
 	for range n {
@@ -47,13 +56,18 @@ func (r *setRows[T]) each(at, from []int, off, step *slotOffsets) {
 	}
 }
 
+func (r *setRows[T]) runs(at, from []int, off *slotOffsets, step, n int) {
+	r.eachRun(setInto[T], at, from, off, step, n)
+}
+
+func setInto[T tensor.Element](y, u []T) {
+	copy(y, u)
+}
+
 func (r *addRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	if step[0] == 1 && step[1] == 1 {
-		y = y[i : i+n]
-		for k, v := range u[j : j+n] {
-			y[k] += v
-		}
+		addInto(y[i:i+n], u[j:j+n])
 		return
 	}
 	for range n {
@@ -70,6 +84,17 @@ func (r *addRows[T]) each(at, from []int, off, step *slotOffsets) {
 	}
 }
 
+func (r *addRows[T]) runs(at, from []int, off *slotOffsets, step, n int) {
+	r.eachRun(addInto[T], at, from, off, step, n)
+}
+
+func addInto[T summable](y, u []T) {
+	u = u[:len(y)]
+	for k := range y {
+		y[k] += u[k]
+	}
+}
+
 func (r *mulRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
@@ -83,6 +108,17 @@ func (r *mulRows[T]) each(at, from []int, off, step *slotOffsets) {
 	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
 	for k, o := range at {
 		y[o+w] *= u[j+from[k]*s]
+	}
+}
+
+func (r *mulRows[T]) runs(at, from []int, off *slotOffsets, step, n int) {
+	r.eachRun(mulInto[T], at, from, off, step, n)
+}
+
+func mulInto[T summable](y, u []T) {
+	u = u[:len(y)]
+	for k := range y {
+		y[k] *= u[k]
 	}
 }
 
@@ -120,6 +156,17 @@ func (r *maxRows[T]) each(at, from []int, off, step *slotOffsets) {
 	}
 }
 
+func (r *maxRows[T]) runs(at, from []int, off *slotOffsets, step, n int) {
+	r.eachRun(maxInto[T], at, from, off, step, n)
+}
+
+func maxInto[T number](y, u []T) {
+	u = u[:len(y)]
+	for k := range y {
+		y[k] = max(y[k], u[k])
+	}
+}
+
 func (r *minRows[T]) row(at, step *slotOffsets, n int) {
 	y, u, i, j := r.y, r.u, at[0], at[1]
 	for range n {
@@ -133,6 +180,17 @@ func (r *minRows[T]) each(at, from []int, off, step *slotOffsets) {
 	y, u, w, j, s := r.y, r.u, off[0], off[1], step[1]
 	for k, o := range at {
 		y[o+w] = min(y[o+w], u[j+from[k]*s])
+	}
+}
+
+func (r *minRows[T]) runs(at, from []int, off *slotOffsets, step, n int) {
+	r.eachRun(minInto[T], at, from, off, step, n)
+}
+
+func minInto[T number](y, u []T) {
+	u = u[:len(y)]
+	for k := range y {
+		y[k] = min(y[k], u[k])
 	}
 }
 

@@ -32,6 +32,7 @@ type windowPlan struct {
 	positions, elements int // of I and spread axes; of the window
 	operands            int // of shape U
 	posStep, winStep    slotOffsets
+	runs                bool // a window is one run of elements in x and in U
 	positionInner       bool // the memory of U varies faster along positions than along the window
 	lanes               states[windowLane]
 }
@@ -217,6 +218,8 @@ func (s *windowSpec) windowNest(p *windowPlan, axes []windowAxis, win []int) {
 	p.elements = p.win.size()
 	copy(p.posStep[1:], p.pos.step)
 	copy(p.winStep[:], p.win.step)
+	p.runs = p.operands == 1 && p.win.rows == 1 && p.winStep[0] == 1 && p.winStep[1] == 1 && p.win.offset[0] == 0 &&
+		p.win.offset[1] == 0
 	moves := slices.ContainsFunc(win, func(o int) bool { return axes[o].moves >= 0 })
 	p.positionInner = p.elements > 1 && p.pos.row > 1 && magnitude(p.posStep[1]) < magnitude(p.winStep[1]) &&
 		!(s.ordered && moves)

@@ -11,6 +11,14 @@ type windowRower interface {
 	miss(at, step *slotOffsets, n int)
 }
 
+// runsRower is a windowRower of scatters, to which no window comes that is skipped.
+type runsRower interface {
+	windowRower
+	// runs does windows that are one run of n elements in both operands, all in one call, since row is far from
+	// the data for windows of a cache line: at at[k] + off[0] in x and off[1] + from[k]·step in operand 1.
+	runs(at, from []int, off *slotOffsets, step, n int)
+}
+
 // windowPart is the work of one thread: positions, elements of their windows, and, where filter is set, the
 // offsets of x at which the windows start that it is to do. It leaves out the others and what is skipped.
 type windowPart struct {
@@ -35,6 +43,8 @@ func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *window
 	if do.win.lo >= do.win.hi {
 		return
 	}
+	runs, ok := rows.(runsRower)
+	ok = ok && p.runs && !p.positionInner
 	for l.pos.seek(&p.pos, do.pos.lo); len(at) > 0; {
 		n := l.pos.next(&p.pos, min(indexBlock, len(at)), l.off[1:])
 		block, from := at[:n], everyPosition[:n]
@@ -45,6 +55,9 @@ func (p *windowPlan) apply(l *windowLane, rows windowRower, at []int, do *window
 		case p.elements == 1:
 			l.off[0] = 0
 			rows.each(block, from, &l.off, &p.posStep)
+		case ok:
+			l.loc[0], l.loc[1] = do.win.lo, l.off[1]+do.win.lo
+			runs.runs(block, from, &l.loc, p.posStep[1], do.win.hi-do.win.lo)
 		case p.positionInner:
 			p.elementByElement(l, rows, block, from, do)
 		default:
