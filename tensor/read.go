@@ -157,22 +157,29 @@ func (w Write) Read() Read { return Read{w.view, nil} }
 
 // Overlaps reports whether two views may share a byte: their spans in the same memory meet.
 func Overlaps(a, b View) bool {
+	if a.storage != b.storage && apart(a.storage.host, b.storage.host) {
+		return false // as is known without a look at the layouts, which takes ten times as long
+	}
 	alo, ahi, aerr := a.layout.Span()
 	blo, bhi, berr := b.layout.Span()
 	if aerr != nil || berr != nil {
 		return true
 	}
-	as, bs := a.dtype.Size(), b.dtype.Size()
 	if alo == ahi || blo == bhi {
 		return false
 	}
+	as, bs := a.dtype.Size(), b.dtype.Size()
 	if a.storage == b.storage {
 		return alo*as < bhi*bs && blo*bs < ahi*as
 	}
-	if len(a.storage.host) == 0 || len(b.storage.host) == 0 {
-		return false
-	}
-	pa := uintptr(unsafe.Pointer(unsafe.SliceData(a.storage.host)))
-	pb := uintptr(unsafe.Pointer(unsafe.SliceData(b.storage.host)))
+	pa, pb := address(a.storage.host), address(b.storage.host)
 	return pa+uintptr(alo*as) < pb+uintptr(bhi*bs) && pb+uintptr(blo*bs) < pa+uintptr(ahi*as)
 }
+
+// apart reports whether two pieces of memory share no byte; memory that the host cannot name counts as none.
+func apart(a, b []byte) bool {
+	pa, pb := address(a), address(b)
+	return len(a) == 0 || len(b) == 0 || pa+uintptr(len(a)) <= pb || pb+uintptr(len(b)) <= pa
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
