@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -354,5 +355,42 @@ func TestItem(t *testing.T) {
 	}
 	if Step(nil, nil, 1) != All || Range(1, 2) != Step(new(1), new(2), 1) {
 		t.Error("equal slices are not equal items")
+	}
+}
+
+// TestNonzeroRandom holds the search by words against one by elements: any length, density and layout.
+func TestNonzeroRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for n := range 400 {
+		shape := []int{r.IntN(5), r.IntN(70)}[n%2:]
+		m, err := tensor.New(tensor.Bool, shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, density := tensor.Elements[bool](m.Storage())[:m.Size()], r.Float64()*1.2-0.1
+		for i := range e {
+			e[i] = r.Float64() < density
+		}
+		v := m.View()
+		if n%4 == 0 {
+			v = tensor.Must(v.Transpose(1, 0))
+		}
+		want := make([][]int64, len(shape))
+		for idx := range tensor.Indices(v.Shape()) {
+			if e[v.Layout().At(idx)] {
+				for a, i := range idx {
+					want[a] = append(want[a], int64(i))
+				}
+			}
+		}
+		got, err := Nonzero(v.Read())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a := range got {
+			if g := tensor.Elements[int64](got[a].Storage())[:got[a].Size()]; !slices.Equal(g, want[a]) {
+				t.Fatalf("mask %v of shape %v: axis %d is %v, want %v", e, v.Shape(), a, g, want[a])
+			}
+		}
 	}
 }

@@ -67,13 +67,18 @@ type Storage struct {
 	offset    int      // of a window: its first byte there
 }
 
-// NewStorage allocates size zeroed, 64-byte aligned bytes of host memory.
+// hugeSize is from how many bytes on a storage asks for huge pages.
+const hugeSize = 4 << 20
+
+// NewStorage allocates size zeroed, 64-byte aligned bytes of host memory, on huge pages where they are many and
+// the system gives them.
 func NewStorage(size int) *Storage {
 	b := make([]byte, size+Alignment-1)
 	skip := 0
 	if len(b) > 0 {
 		skip = int(-uintptr(unsafe.Pointer(&b[0])) & (Alignment - 1))
 	}
+	adviseHuge(b)
 	return &Storage{host: b[skip : skip+size : skip+size], size: size}
 }
 

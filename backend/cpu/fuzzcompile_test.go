@@ -125,7 +125,9 @@ func (d *dice) hostileOp() (graph.Op, []tensor.Spec) {
 	if rank > 0 && axis != 5 {
 		axis = d.n(rank)
 	}
-	switch d.n(20) {
+	switch d.n(21) {
+	case 20:
+		return d.fused(x)
 	case 0:
 		return graph.Copy{}, []tensor.Spec{x}
 	case 1:
@@ -190,6 +192,36 @@ func rank1(b bool) uint8 {
 	return 0
 }
 
+// fused draws steps as a pass would join them, and some that it would not.
+func (d *dice) fused(x tensor.Spec) (graph.Op, []tensor.Spec) {
+	o := graph.FusedOp{}
+	step := func(op graph.Op, in ...int) {
+		specs := make([]tensor.Spec, len(in))
+		for k, from := range in {
+			if specs[k] = x; from < 0 {
+				specs[k] = o.Steps[^from].Spec
+			}
+		}
+		s := graph.FusedStep{Op: op, In: in}
+		if out, err := op.Infer(specs); err == nil {
+			s.Spec = out[0]
+		}
+		o.Steps = append(o.Steps, s)
+	}
+	step(ops.UnaryOp{Fn: ops.UnaryFn(d.n(40))}, 0)
+	step(ops.BinaryOp{Fn: ops.BinaryFn(d.n(24))}, ^0, 1)
+	switch d.n(4) {
+	case 0:
+		step(ops.CastOp{To: d.dtype()}, ^1)
+	case 1:
+		step(ops.ReduceOp{Fn: ops.ReduceFn(d.n(8)), Axes: d.some(x.Rank())}, ^1)
+	}
+	if o.Results = []int{len(o.Steps) - 1}; d.n(3) == 2 {
+		o.Results = []int{0, len(o.Steps) - 1}
+	}
+	return o, []tensor.Spec{x, x}
+}
+
 func (d *dice) putSlice(x tensor.Spec) (graph.Op, []tensor.Spec) {
 	o := ops.PutSliceOp{}
 	for _, n := range x.Shape {
@@ -213,7 +245,7 @@ func (d *dice) matMul(x tensor.Spec) (graph.Op, []tensor.Spec) {
 	return ops.MatMulOp{}, []tensor.Spec{x, {DType: x.DType, Shape: y}}
 }
 
-// window draws a gather, a scatter or a scan through a window.
+// window draws what moves elements through a window, or checks one.
 func (d *dice) window(x tensor.Spec) (graph.Op, []tensor.Spec) {
 	w := ops.Window{IndexShape: []int{}}
 	for range d.n(3) {
@@ -254,11 +286,19 @@ func (d *dice) window(x tensor.Spec) (graph.Op, []tensor.Spec) {
 	if r, err := w.Resolve(x.Shape, idx, true); err == nil {
 		u.Shape = r.Shape
 	}
-	switch d.n(3) {
+	switch d.n(5) {
 	case 0:
 		return ops.GatherOp{Window: w, Mode: m}, append([]tensor.Spec{x}, idx...)
 	case 1:
 		return ops.ScatterOp{Window: w, Mode: m, Combine: ops.Combine(d.n(6))}, append([]tensor.Spec{x, u}, idx...)
+	case 2:
+		return ops.CheckPlacesOp{Window: w, Mode: m, Shape: x.Shape}, idx
+	case 3:
+		o := ops.SparseUpdateOp{Window: w, Mode: m, Plus: d.n(2) == 1, Scaled: d.n(2) == 1, ScaleFirst: d.n(2) == 1}
+		if d.n(2) == 1 { // most dtypes have none
+			x.DType, u.DType = tensor.Float32, tensor.Float32
+		}
+		return o, append([]tensor.Spec{x, u, {DType: x.DType, Shape: []int{}}}[:2+int(rank1(o.Scaled))], idx...)
 	}
 	o := ops.ScatterScanOp{Window: w, Mode: m, Affine: d.n(2) == 1, Reverse: d.n(2) == 1}
 	return o, append([]tensor.Spec{x, u, u}[:2+int(rank1(o.Affine))], idx...)

@@ -18,12 +18,14 @@ type gather struct {
 	size     int  // elements of u
 	byWindow bool // threads divide the windows, not the positions
 	grain    int
+	single   *elementGather // where windows are single elements, found by one index; else nil
 }
 
 type gatherRun struct {
 	windowRun
-	kernel *gather
-	move   movement
+	kernel         *gather
+	move           movement
+	source, result *tensor.Storage // of single elements
 }
 
 // compileGather is the plan of a gather. Operands x, idx…; result u.
@@ -52,6 +54,7 @@ func compileGather(op ops.GatherOp, out, in []graph.Operand) (graph.Kernel, erro
 		k.grain = max(1, tuning.grain/max(1, p.positions))
 	}
 	width := in[0].DType.Size()
+	k.single = newElementGather(s, p, width)
 	k.states.make = func() *gatherRun {
 		return &gatherRun{windowRun: windowRun{plan: p}, kernel: k, move: newMovement(width)}
 	}
@@ -77,7 +80,14 @@ func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 	x, r := ex.(*Exec), k.states.get()
 	r.windowRun.bind(in[1:])
 	err := r.checkIndices(x)
-	if err == nil && k.size > 0 {
+	switch {
+	case err != nil || k.size == 0:
+	case k.single != nil:
+		r.source, r.result = in[0].Storage(), out[0].Storage()
+		n, grain := (*elementRun)(r).items()
+		x.run(n, grain, (*elementRun)(r))
+		r.source, r.result = nil, nil
+	default:
 		r.move.bind(in[0].Storage(), out[0].Storage())
 		n := k.plan.positions
 		if k.byWindow {

@@ -38,6 +38,10 @@ func lineKeysOf[E word, K uint32 | uint64](dt tensor.DType, order ops.Order) fun
 // a rarely taken branch an element, some 2 ns.
 func (l *lineKeys[E, K]) first(perm []uint32, src *tensor.Storage, at, step, length int) {
 	x, n := tensor.Elements[E](src), len(perm)
+	if n <= fewFirst && n < length {
+		l.few(perm, src, at, step, length)
+		return
+	}
 	room := min(length, 2*n+1024)
 	l.buf, l.spare = grown(l.buf, room), grown(l.spare, room)
 	for i := range l.buf {

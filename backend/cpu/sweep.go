@@ -81,7 +81,8 @@ var tuning = struct {
 	few     int // a gather of fewer positions divides the windows among threads
 	wide    int // a scatter of windows of this size divides them, and not the places where they start
 	batches int // a scatter with so many leading batches divides those
-}{grain: 16 << 10, few: 64, wide: 128, batches: 16}
+	strip   int // bytes of x that a gather of elements packs
+}{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10}
 
 func (s *sweepRun) chunk(lo, hi int) {
 	l := s.lanes.get()

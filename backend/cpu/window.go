@@ -25,9 +25,10 @@ type windowPlan struct {
 	indexShape []int
 	index      []indexOperand
 
-	base nest // the offset in x of each position, starts apart
-	pos  nest // the offset of each position in the operands of shape U
-	win  nest // the offset of each element of a window, in x and in the operands of shape U
+	places []tensor.Layout // of u, x and the index by position, where there is one of each
+	base   nest            // the offset in x of each position, starts apart
+	pos    nest            // the offset of each position in the operands of shape U
+	win    nest            // the offset of each element of a window, in x and in the operands of shape U
 
 	positions, elements int // of I and spread axes; of the window
 	operands            int // of shape U
@@ -168,7 +169,8 @@ func (s *windowSpec) positionNests(p *windowPlan, axes []windowAxis, pos []int) 
 		}
 		return l
 	}
-	p.base = newNest(along(s.x.Offset, func(o int) int { return axes[o].stride }))
+	x := along(s.x.Offset, func(o int) int { return axes[o].stride })
+	p.base = newNest(x)
 	p.positions = p.base.size()
 	var u []tensor.Layout
 	for _, l := range s.u {
@@ -176,24 +178,28 @@ func (s *windowSpec) positionNests(p *windowPlan, axes []windowAxis, pos []int) 
 	}
 	p.pos = newNest(u...)
 	for k, o := range s.index {
-		x := newIndexOperand(o, s.window.IndexAxes[k], s.x, s.window.SliceSizes[s.window.IndexAxes[k]], s.mode.Wrap)
+		operand := newIndexOperand(o, s.window.IndexAxes[k], s.x, s.window.SliceSizes[s.window.IndexAxes[k]], s.mode.Wrap)
 		l := tensor.Must(o.Broadcast(s.window.IndexShape...)) // Resolve has checked it
-		x.at = newNest(along(l.Offset, func(o int) int {
+		at := along(l.Offset, func(o int) int {
 			if axes[o].index < 0 {
 				return 0
 			}
 			return l.Strides[axes[o].index]
-		}))
-		x.shifts = s.perElement() && slices.ContainsFunc(axes, func(a windowAxis) bool { return a.moves == k })
-		if x.shifts {
-			x.shift = newNest(along(0, func(o int) int {
+		})
+		operand.at = newNest(at)
+		if len(s.u) == 1 && len(s.index) == 1 {
+			p.places = []tensor.Layout{u[0], x, at}
+		}
+		operand.shifts = s.perElement() && slices.ContainsFunc(axes, func(a windowAxis) bool { return a.moves == k })
+		if operand.shifts {
+			operand.shift = newNest(along(0, func(o int) int {
 				if axes[o].moves == k {
 					return 1
 				}
 				return 0
 			}))
 		}
-		p.index = append(p.index, x)
+		p.index = append(p.index, operand)
 	}
 }
 

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package tensor
+
+// adviseHuge does nothing: there is no such advice to give.
+func adviseHuge([]byte) {}
