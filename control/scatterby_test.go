@@ -323,6 +323,21 @@ func TestScatterBySecondOrder(t *testing.T) {
 	}
 }
 
+// TestScatterByLarge: rows by the hundred, which threads share, are what the loop gives.
+func TestScatterByLarge(t *testing.T) {
+	at := make([]int64, 300)
+	for k := range at {
+		at[k] = int64(k*k%173 - 20)
+	}
+	w := ops.Window{IndexAxes: []int{0}, SliceSizes: []int{1, 500}, Collapsed: []int{0}, OffsetAxes: []int{1}}
+	in, m := []*tensor.Tensor{pseudo(1, 150, 501), pseudo(2, 300, 500), where([]int{300}, at...)}, ops.Mode{OOB: ops.OOBSkip, Wrap: true}
+	y, _ := slow(in, w, m)
+	want := []tensor.View{tensor.Must(tensor.FromSlice(y, 150, 501)).View()}
+	sameBits(t, "eager", eager(t, cpu.On(cpu.Threads(2)), scattered(doubled, w, m), in), want)
+	one := compiled(t, cpu.On(cpu.Serial()), graph.Options{}, gradients(scattered(bent, w, m)), in)
+	sameBits(t, "gradients", compiled(t, cpu.On(cpu.Threads(2)), graph.Options{}, gradients(scattered(bent, w, m)), in), one)
+}
+
 // TestScatterByZeros: what divides by zero where nothing is written, or is overwritten, has no part in a gradient.
 func TestScatterByZeros(t *testing.T) {
 	w := ops.Window{IndexAxes: []int{0}, SliceSizes: []int{1}, Collapsed: []int{0}}

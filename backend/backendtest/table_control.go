@@ -102,18 +102,14 @@ func scatterByRows() []Row {
 	for i, m := range modes() {
 		for _, k := range []int{i % len(all), (i + 3) % len(all)} {
 			g := all[k]
-			r := Row{
+			rows = append(rows, Row{
 				Op: "control.ScatterBy", Variant: g.name + " " + modeName(m), Why: g.why, DTypes: anything,
 				Build: func(in []*Node) []*Node {
 					return scatteredBy(attenuated, in, g.fitted(in[0], in[2:]), m)
 				},
 				In:   append([]Input{in(between(-2, 2), g.x...), in(between(-1.5, 1.5), g.u...)}, g.starts(m)...),
 				More: [][]Input{append([]Input{in(realEdges, g.x...), in(realEdges, g.u...)}, g.starts(m)...)},
-			}
-			if g.name == "rows" {
-				r.Large = large(m, 1)
-			}
-			rows = append(rows, r)
+			})
 		}
 	}
 	return rows
