@@ -24,8 +24,9 @@ import (
 //
 // The updates of each place are brought side by side by a stable sort, and a Scan goes through them, so the
 // cost in time and memory, of derivatives too, is that of the updates and of one copy of xs. A step of it is
-// on vectors: all the places along axes that are not indexed, and all batches. An op of f that can fail, under
-// OOBSkip, is done one update at a time.
+// on vectors: all the places along axes that are not indexed, and all batches. Under OOBSkip an f with an op
+// that can fail goes one update at a time, in a Cond, which leaves out what is skipped; its rule for batches
+// holds.
 //
 // Errors (sticky): those of Window.Resolve; tensor.ErrShape where xs differ in shape, for us of another shape
 // than the window gives, and where f has another number of arguments or results; tensor.ErrRank where one of

@@ -110,6 +110,8 @@ func TestScatterByFails(t *testing.T) {
 	if e := indexError(t, f, in); e == nil || e.Index != 5 {
 		t.Errorf("the error is %v, want that of index 5", e)
 	}
+	alone := []*tensor.Tensor{x, where([]int{1, 2}, 7, 7), where([]int{1}, 2)}
+	sameBits(t, "one that is skipped", eager(t, backend, f, alone), []tensor.View{x.View()})
 }
 
 // TestScatterByOfSeveral: a function of several elements and updates, of dtypes of their own: the greatest update of
