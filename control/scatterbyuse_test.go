@@ -112,6 +112,16 @@ func TestScatterByFails(t *testing.T) {
 	}
 	alone := []*tensor.Tensor{x, where([]int{1, 2}, 7, 7), where([]int{1}, 2)}
 	sameBits(t, "one that is skipped", eager(t, backend, f, alone), []tensor.View{x.View()})
+	scaled := tensor.Must(graph.NewFunc("scaled", []tensor.Spec{{DType: tensor.Float64}, {DType: tensor.Float64}, {DType: tensor.Int64}},
+		func(_ *graph.Graph, in []*Node) []*Node {
+			return []*Node{bent(in[0], ops.Mul(in[1], ops.Cast(table(in[2]), tensor.Float64)))}
+		}))
+	if err := autograd.Check(backend, func(in []*Node) []*Node {
+		return control.ScatterBy(scaled, in[:1], in[1:3], in[3:], rows, ops.Mode{OOB: ops.OOBSkip})
+	}, pseudo(1, 2, 2), tensor.Must(tensor.FromSlice([]float64{.01, .02, .03, -.04, .05, -.06}, 3, 2)),
+		where([]int{3, 2}, 0, 1, 2, 2, 1, 0), where([]int{3}, 1, 5, 1)); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestScatterByOfSeveral: a function of several elements and updates, of dtypes of their own: the greatest update of
