@@ -11,6 +11,8 @@
 // All have reverse, forward and batch rules, of every order; only While, whose trips nobody knows, has no reverse:
 // WhileN is While with a bound, and has.
 //
+// ScatterBy, made of a Scan, is a scatter by any function of scalars, a graph.Func.
+//
 // Inside of the functions nodes have no values, also in eager graphs, so what looks at values there is
 // tensor.ErrDataDependent; and variables cannot be assigned: return what is to be assigned.
 package control

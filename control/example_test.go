@@ -103,3 +103,26 @@ func ExampleWhileN() {
 	// Output:
 	// 3.0 0.166667
 }
+
+// Each place keeps a balance: what comes in is added, and it loses half each time. The order of the updates
+// counts, so no sum could do it.
+func ExampleScatterBy() {
+	g := graph.Eager(cpu.New())
+	decayed, err := ops.Combiner("decayed", []tensor.DType{tensor.Float64}, func(old, u []*Node) []*Node {
+		return []*Node{ops.Add(ops.Mul(old[0], 0.5), u[0])}
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x, u := g.Const(tensor.Of(8.0, 8, 8)), g.Const(tensor.Of(1.0, 2, 3))
+	at := g.Const(tensor.Of[int64](2, 0, 2))
+	w := ops.Window{IndexAxes: []int{0}, SliceSizes: []int{1}, Collapsed: []int{0}}
+	y := control.ScatterBy(decayed, []*Node{x}, []*Node{u}, []*Node{at}, w, ops.Mode{})[0]
+	grads := autograd.Grad(ops.Sum(y), x, u)
+	fmt.Println(y)
+	fmt.Println(grads[0], grads[1])
+	// Output:
+	// [6.  8.  5.5]
+	// [0.5  1.   0.25] [0.5 1.  1. ]
+}

@@ -21,7 +21,7 @@ func controlCases() []Exact {
 	batch := func(f autograd.Func, axes ...int) func(in []*Node) []*Node {
 		return func(in []*Node) []*Node { return autograd.Vmap(f, in, axes) }
 	}
-	return []Exact{
+	return append([]Exact{
 		{Name: "examples that end apart", Why: "each keeps its state once it is done", Build: batch(gcd, 0, 0),
 			In: []*tensor.Tensor{ints(48, 17, 0, 270), ints(36, 5, 9, 192)}, Want: []*tensor.Tensor{ints(12, 1, 9, 6), ints(0, 0, 0, 0)}},
 		{Name: "gradients of examples that end apart", Why: "x·wᵏ after 4, 2 and 0 trips; the first is stopped", Build: batch(double, 0, -1),
@@ -47,5 +47,41 @@ func controlCases() []Exact {
 			}, nil, in[1:])
 			return ys
 		}, In: []*tensor.Tensor{f64(1, 2), ints(0, 1, 2)}, Err: tensor.ErrBounds},
+	}, scatterByCases()...)
+}
+
+// scatterByCases: scatters by a function of the user's.
+func scatterByCases() []Exact {
+	w := ops.Window{IndexAxes: []int{0}, SliceSizes: []int{1}, Collapsed: []int{0}}
+	by := func(f func(h, u *Node) *Node, m ops.Mode) func(in []*Node) []*Node {
+		return func(in []*Node) []*Node {
+			return scatteredBy(func(h, u []*Node) []*Node { return []*Node{f(h[0], u[0])} }, in, w, m)
+		}
+	}
+	digit := func(h, u *Node) *Node { return ops.Add(ops.Mul(h, 10), u) }
+	return []Exact{
+		{Name: "a scatter that writes digits", Why: "in the order of the updates, after what x holds", Build: by(digit, ops.Mode{}),
+			In: []*tensor.Tensor{f64(1, 2, 3), f64(4, 5, 6, 7), ints(2, 0, 2, 2)}, Want: []*tensor.Tensor{f64(15, 2, 3467)},
+			Cotangent: f64(1, 2, 3), Grads: []*tensor.Tensor{f64(10, 2, 3000), f64(300, 1, 30, 3), nil}},
+		{Name: "a scatter by a function leaves out what is skipped", Why: "it is not met by what comes after", Build: by(digit, ops.Mode{OOB: ops.OOBSkip}),
+			In: []*tensor.Tensor{f64(1, 2), f64(4, 5, 6, 7), ints(9, 0, -1, 0)}, Want: []*tensor.Tensor{f64(157, 2)},
+			Cotangent: f64(1, 1), Grads: []*tensor.Tensor{f64(100, 1), f64(0, 10, 0, 1), nil}},
+		{Name: "a scatter by a function that does not look", Why: "the last writer wins, and has all of the gradient",
+			Build: by(func(_, u *Node) *Node { return u }, ops.Mode{Wrap: true}),
+			In:    []*tensor.Tensor{f64(1, nan, 3), f64(4, nan, 6), ints(1, 1, -2)}, Want: []*tensor.Tensor{f64(1, 6, 3)},
+			Cotangent: f64(1, 2, 3), Grads: []*tensor.Tensor{f64(1, 0, 3), f64(0, 0, 2), nil}},
+		{Name: "a scatter of products by a function", Why: "zeros: the products of the others, as of ops.Scatter",
+			Build: by(func(h, u *Node) *Node { return ops.Mul(h, u) }, ops.Mode{}),
+			In:    []*tensor.Tensor{f64(2, 3, 4), f64(0, 5, 7), ints(0, 0, 1)}, Want: []*tensor.Tensor{f64(0, 21, 4)},
+			Cotangent: f64(1, 1, 1), Grads: []*tensor.Tensor{f64(0, 7, 1), f64(10, 0, 3), nil}},
+		{Name: "ties of a scatter by a function", Why: "what ties shares at each update, so that later ones count for more",
+			Build: by(func(h, u *Node) *Node { return ops.Maximum(h, u) }, ops.Mode{}),
+			In:    []*tensor.Tensor{f64(1, 5), f64(1, 1, 2), ints(0, 0, 1)}, Want: []*tensor.Tensor{f64(1, 5)},
+			Cotangent: f64(1, 1), Grads: []*tensor.Tensor{f64(0.25, 1), f64(0.25, 0.5, 0), nil}},
+		{Name: "a scatter by a function to nowhere", Why: "no updates", Build: by(digit, ops.Mode{}),
+			In: []*tensor.Tensor{f64(1, 2), f64(), ints()}, Want: []*tensor.Tensor{f64(1, 2)},
+			Cotangent: f64(1, 2), Grads: []*tensor.Tensor{f64(1, 2), f64(), nil}},
+		{Name: "a bad index of a scatter by a function", Why: "it is an error of the run", Build: by(digit, ops.Mode{}),
+			In: []*tensor.Tensor{f64(1, 2), f64(4, 5), ints(0, 2)}, Err: tensor.ErrBounds},
 	}
 }

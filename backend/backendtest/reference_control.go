@@ -10,7 +10,7 @@ import (
 )
 
 // Branches and loops are what the references of the ops inside make of them. They are run with operations that round
-// once, so reals stray by no more than a last place or two; components of complexes cancel.
+// once, so reals stray by no more than a last place or two; components of complexes cancel, a little in each trip.
 const loopULPs = 4
 
 // refFunc applies a function call by call.
@@ -53,12 +53,12 @@ func refFunc(f *graph.Func, in []array) ([]array, error) {
 	return r, nil
 }
 
-func outcomes(arrays []array, err error) ([]outcome, error) {
+func outcomes(trips int, arrays []array, err error) ([]outcome, error) {
 	r := make([]outcome, len(arrays))
 	for i, a := range arrays {
 		r[i] = outcome{array: a, ulps: loopULPs}
 		if a.DType.IsComplex() {
-			r[i].scale = largest(a)
+			r[i].scale, r[i].ulps = largest(a), float64(loopULPs*max(trips, 1))
 		}
 	}
 	return r, err
@@ -79,19 +79,21 @@ func largest(a array) []float64 {
 
 func refCond(o control.CondOp, in []array) ([]outcome, error) {
 	if in[0].at[0].re != 0 {
-		return outcomes(refFunc(o.Then, in[1:]))
+		r, err := refFunc(o.Then, in[1:])
+		return outcomes(1, r, err)
 	}
-	return outcomes(refFunc(o.Otherwise, in[1:]))
+	r, err := refFunc(o.Otherwise, in[1:])
+	return outcomes(1, r, err)
 }
 
 func refWhile(o control.WhileOp, in []array) ([]outcome, error) {
 	n := len(o.Body.Out())
 	state, fixed := in[:n], in[n:]
-	for {
+	for trips := 0; ; trips++ {
 		args := append(append([]array{}, state...), fixed...)
 		goes, err := refFunc(o.Cond, args)
 		if err != nil || goes[0].at[0].re == 0 {
-			return outcomes(state, err)
+			return outcomes(trips, state, err)
 		}
 		if state, err = refFunc(o.Body, args); err != nil {
 			return nil, err
@@ -125,5 +127,5 @@ func refLoop(o control.ScanOp, in []array) ([]outcome, error) {
 			copy(ys[k].at[t*len(y.at):], y.at)
 		}
 	}
-	return outcomes(append(append([]array{}, carry...), ys...), nil)
+	return outcomes(o.Length, append(append([]array{}, carry...), ys...), nil)
 }

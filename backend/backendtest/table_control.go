@@ -1,6 +1,8 @@
 package backendtest
 
 import (
+	"slices"
+
 	"github.com/adjoint-go/adjoint/control"
 	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
@@ -60,7 +62,7 @@ func controlRows() []Row {
 			}, In: []Input{in(plain, 3), in(plain, 3), indices(exactly(4))}, More: [][]Input{
 				{in(plain, 3), in(plain, 3), indices(exactly(0))}, {in(plain, 2, 2), in(plain, 2, 2), indices(exactly(7))}},
 			Gradient: Gradient{None: noGradientInts}},
-	}, condRows(plain)...)
+	}, append(condRows(plain), scatterByRows()...)...)
 }
 
 func condRows(plain Fill) []Row {
@@ -77,6 +79,38 @@ func condRows(plain Fill) []Row {
 			More:     [][]Input{{in(plain, 0), in(plain, 0), indices(fill)}, {in(payloads), in(payloads), indices(fill)}},
 			Gradient: Gradient{Held: []int{2}, HeldWhy: "it only chooses"},
 		})
+	}
+	return rows
+}
+
+// scatteredBy is a scatter of in[0] by the updates in[1], of their dtype; the rest are index operands.
+func scatteredBy(join combiner, in []*Node, w ops.Window, m ops.Mode) []*Node {
+	f, bad := with(join, in[:1])
+	if bad != nil {
+		return bad
+	}
+	return control.ScatterBy(f, in[:1], in[1:2], in[2:], w, m)
+}
+
+// attenuated is u·h + u: neither its order nor its grouping can change.
+func attenuated(h, u []*Node) []*Node { return []*Node{ops.Add(ops.Mul(u[0], h[0]), u[0])} }
+
+// scatterByRows take turns with the geometries, two for each mode.
+func scatterByRows() []Row {
+	var rows []Row
+	all := slices.Concat(geometries, empties)
+	for i, m := range modes() {
+		for _, k := range []int{i % len(all), (i + 3) % len(all)} {
+			g := all[k]
+			rows = append(rows, Row{
+				Op: "control.ScatterBy", Variant: g.name + " " + modeName(m), Why: g.why, DTypes: anything,
+				Build: func(in []*Node) []*Node {
+					return scatteredBy(attenuated, in, g.fitted(in[0], in[2:]), m)
+				},
+				In:   append([]Input{in(between(-2, 2), g.x...), in(between(-1.5, 1.5), g.u...)}, g.starts(m)...),
+				More: [][]Input{append([]Input{in(realEdges, g.x...), in(realEdges, g.u...)}, g.starts(m)...)},
+			})
+		}
 	}
 	return rows
 }
