@@ -192,7 +192,7 @@ func (l Layout) Reshape(shape ...int) (r Layout, ok bool) {
 			}
 		}
 		for k := first; k < i; k++ {
-			if old.Strides[k] != old.Shape[k+1]*old.Strides[k+1] {
+			if !runsOn(old.Strides[k], old.Shape[k+1], old.Strides[k+1]) {
 				return l, false
 			}
 		}
@@ -218,7 +218,7 @@ func (l Layout) Coalesce() Layout {
 		if d == 1 {
 			continue
 		}
-		if k := len(r.Shape) - 1; k >= 0 && r.Strides[k] == d*l.Strides[a] {
+		if k := len(r.Shape) - 1; k >= 0 && runsOn(r.Strides[k], d, l.Strides[a]) {
 			r.Shape[k] *= d
 			r.Strides[k] = l.Strides[a]
 			continue
@@ -227,6 +227,10 @@ func (l Layout) Coalesce() Layout {
 	}
 	return r
 }
+
+// runsOn reports whether outer = extent·inner, strides of neighbours that are one run. The product may overflow
+// even where the layout is valid.
+func runsOn(outer, extent, inner int) bool { return outer%extent == 0 && outer/extent == inner }
 
 // exactLimit is how many elements Injective enumerates before it refuses.
 const exactLimit = 1 << 24

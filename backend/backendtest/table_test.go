@@ -46,6 +46,12 @@ func TestRowNamesDiffer(t *testing.T) {
 	}
 }
 
+// byPasses are the operations that no builder makes, and what holds them instead.
+var byPasses = map[string]string{
+	"CheckPlacesOp":  "graph.Compile splits it off; backend/cpu: TestEmbeddingStep, FuzzCompile",
+	"SparseUpdateOp": "graph.Compile makes it of x − s·Scatter(0, u); backend/cpu: TestSparseUpdates, FuzzCompile",
+}
+
 // TestTableCoversEveryAttribute: every type of operation is in the graph of a row, with every function, mode,
 // combination and flag that it has.
 func TestTableCoversEveryAttribute(t *testing.T) {
@@ -58,6 +64,9 @@ func TestTableCoversEveryAttribute(t *testing.T) {
 	}
 	for _, name := range types {
 		found := seen[name]
+		if found == nil && byPasses[name] != "" {
+			continue
+		}
 		if found == nil {
 			t.Errorf("ops.%s is in no row's graph", name)
 			continue
