@@ -7,7 +7,8 @@ import (
 	"gorgonia.org/gorgonia"
 	gtensor "gorgonia.org/tensor"
 
-	"github.com/adjoint-go/adjoint/backend/cpu"
+	"github.com/adjoint-go/adjoint/autograd"
+	"github.com/adjoint-go/adjoint/control"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/index"
 	adjoint "github.com/adjoint-go/adjoint/interop/gorgonia"
@@ -25,6 +26,25 @@ func TestMerging(t *testing.T) {
 		return index.Of(tensor.Of(v...))
 	}
 	same := long(1)
+	halves := tensor.Must(tensor.New(tensor.Int64, 20000)).View()
+	half := func(from int) index.Item {
+		return index.Of(tensor.Must(halves.Slice([]int{from}, []int{1}, []int{10000})))
+	}
+	sloped := func(slope float64) autograd.Func {
+		return autograd.CustomVJP(func(in []*graph.Node) []*graph.Node { return []*graph.Node{ops.Relu(in[0])} },
+			func(_, _, ct []*graph.Node) []*graph.Node { return []*graph.Node{ops.Mul(ct[0], slope)} })
+	}
+	custom := func(f autograd.Func) func() (*Node, error) {
+		return func() (*Node, error) {
+			return adjoint.Apply("sloped", func(in []*graph.Node) *graph.Node { return f(in)[0] }, x)
+		}
+	}
+	one, looped := sloped(1), func(f autograd.Func) autograd.Func {
+		return func(in []*graph.Node) []*graph.Node {
+			y, _ := control.Scan(func(carry, _ []*graph.Node) (next, y []*graph.Node) { return f(carry), nil }, in, nil, control.Steps(2))
+			return y
+		}
+	}
 	constant := func(last int) *Node {
 		v := make([]int, 5000)
 		v[2500] = last
@@ -62,6 +82,16 @@ func TestMerging(t *testing.T) {
 		{"the same literal indices",
 			func() (*Node, error) { return adjoint.Index(x, same) },
 			func() (*Node, error) { return adjoint.Index(x, same) }, true},
+		{"literal indices in two parts of one memory", // too long to be compared
+			func() (*Node, error) { return adjoint.Index(x, half(0)) },
+			func() (*Node, error) { return adjoint.Index(x, half(10000)) }, false},
+		{"long literal indices in one memory",
+			func() (*Node, error) { return adjoint.Index(x, half(0)) },
+			func() (*Node, error) { return adjoint.Index(x, half(0)) }, true},
+		{"functions that differ in their gradient alone", custom(one), custom(sloped(100)), false},
+		{"functions with the same gradient of the user's", custom(one), custom(one), true},
+		{"loops that differ in their gradient alone", custom(looped(one)), custom(looped(sloped(100))), false},
+		{"loops with the same gradient of the user's", custom(looped(one)), custom(looped(one)), true},
 		{"the same constant",
 			func() (*Node, error) { return constant(1), nil },
 			func() (*Node, error) { return constant(1), nil }, true},
@@ -235,33 +265,4 @@ func TestApply(t *testing.T) {
 	if got := tapeGrad(y, x); got != "[3] [1 0 1]" || y.Name() == "" || fmt.Sprint(y.Op()) != "relu sum" {
 		t.Errorf("gradient %s, op %v", got, y.Op())
 	}
-}
-
-// TestUse runs on a backend of the caller's, and refuses one whose memory host code cannot read.
-func TestUse(t *testing.T) {
-	used := &counted{Backend: cpu.On(cpu.Threads(1))}
-	check(t, adjoint.Use(used))
-	defer adjoint.Use(nil)
-	if got := tape(must(adjoint.Sum(input(gorgonia.NewGraph(), "x", matrix())))); got != "[] [21]" || used.compiled == 0 {
-		t.Errorf("got %s with %d kernels compiled there", got, used.compiled)
-	}
-	wantError(t, adjoint.Use(remote{cpu.New()}), tensor.ErrPlacement, "remote")
-}
-
-type counted struct {
-	graph.Backend
-	compiled int
-}
-
-func (c *counted) Compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
-	c.compiled++
-	return c.Backend.Compile(op, out, in, used)
-}
-
-type remote struct{ *cpu.Backend }
-
-func (remote) Name() string { return "remote" }
-
-func (remote) Allocate(size int) (*tensor.Storage, error) {
-	return tensor.ForeignStorage(size, tensor.Placement{Kind: tensor.Device}, "remote", 1, nil, nil), nil
 }
