@@ -213,6 +213,8 @@ func TestDenseRefusals(t *testing.T) {
 		{"int for floats", second(adjoint.ToDenseOf(tensor.Of(1.), gtensor.Int)), tensor.ErrDType, "float64"},
 		{"a scalar of int8", second(adjoint.ToValue(tensor.Scalar(int8(1)))), tensor.ErrDType, "scalars"},
 		{"no value", second(adjoint.FromValue(nil)), tensor.ErrDType, "neither"},
+		{"a nil scalar", second(adjoint.FromValue((*gorgonia.F32)(nil))), tensor.ErrDType, "nil *gorgonia.F32"},
+		{"a constant of a nil scalar", second(adjoint.Const(gorgonia.NewGraph(), (*gorgonia.I)(nil))), tensor.ErrDType, "nil *gorgonia.I"},
 	} {
 		t.Run(row.name, func(t *testing.T) { wantError(t, row.err, row.kind, row.says) })
 	}

@@ -243,6 +243,49 @@ func TestSharedOperand(t *testing.T) {
 	}
 }
 
+// TestGradientsAddUp reads a variable twice by ops of ours on a LispMachine, which hands one memory to both, of every
+// kind that there is.
+func TestGradientsAddUp(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		in   gorgonia.Value
+		want string
+	}{
+		{"a scalar of float64", gorgonia.NewF64(2), "() 22"},
+		{"a scalar of float32", gorgonia.NewF32(2), "() 22"},
+		{"rank 0 of float64", gtensor.New(gtensor.FromScalar(2.)), "() 22"},
+		{"rank 0 of float32", gtensor.New(gtensor.FromScalar(float32(2))), "() 22"},
+		{"a vector of float32", vector(float32(2), 3), "(2) [22 22]"},
+		{"a vector of complex64", vector(complex64(2), 3i), "(2) [(22+0i) (22+0i)]"},
+		{"a vector of complex128", vector(2, 3i), "(2) [(22+0i) (22+0i)]"},
+		{"a transpose", transposed(), "(3, 2) [22 22 22 22 22 22]"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gorgonia.NewGraph()
+			x := input(g, "x", row.in)
+			times := func(k float64) *Node {
+				return must(adjoint.Apply("times", func(in []*graph.Node) *graph.Node {
+					y := ops.Mul(in[0], k)
+					if y.DType().IsComplex() {
+						y = ops.Real(y)
+					}
+					return ops.Sum(y)
+				}, x))
+			}
+			must(adjoint.Apply("both", func(in []*graph.Node) *graph.Node {
+				return ops.Add(ops.Mul(in[0], 2), ops.Mul(in[1], 4))
+			}, times(1), times(5)))
+			vm := gorgonia.NewLispMachine(g)
+			check(t, vm.RunAll())
+			d, err := x.Grad()
+			check(t, err)
+			if got := fmt.Sprint(d.Shape(), d.Data()); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
 // TestCotangentShapes gives SymDiff gradients that broadcast to the result, as rules of gorgonia's may.
 func TestCotangentShapes(t *testing.T) {
 	for _, ct := range []gorgonia.Value{gorgonia.NewF64(2), dense([]int{1, 2}, 2., 2), dense([]int{2, 1}, 2., 2), vector(2., 2)} {

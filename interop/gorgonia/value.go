@@ -1,6 +1,8 @@
 package adjoint
 
 import (
+	"reflect"
+
 	"gorgonia.org/gorgonia"
 	gtensor "gorgonia.org/tensor"
 
@@ -17,6 +19,9 @@ func FromValue(v gorgonia.Value) (tensor.View, error) {
 	case *gtensor.Dense:
 		return FromDense(v)
 	case gorgonia.Scalar:
+		if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
+			return tensor.View{}, tensor.Errorf("adjoint.FromValue", tensor.ErrDType, "the value is a nil %T", v)
+		}
 		return tensor.NewView(lend(v.Data()), ours[v.Dtype()], tensor.Layout{})
 	}
 	return tensor.View{}, tensor.Errorf("adjoint.FromValue", tensor.ErrDType, "a value of type %T is neither tensor nor scalar", v)
