@@ -243,6 +243,26 @@ func TestSharedOperand(t *testing.T) {
 	}
 }
 
+// TestPadding holds that rows of padding read as they are and get no gradient.
+func TestPadding(t *testing.T) {
+	build := func() (table, rows, cost *Node) {
+		g := gorgonia.NewGraph()
+		table = input(g, "table", matrix())
+		rows = must(adjoint.Embedding(table, input(g, "ids", vector(2, 0, 1, 2)), 0, 1))
+		return table, rows, must(adjoint.Sum(rows))
+	}
+	table, rows, cost := build()
+	var read gorgonia.Value
+	gorgonia.Read(rows, &read)
+	if got := tapeGrad(cost, table); got != "[3 2] [0 0 0 0 2 2]" || show(read, nil) != "[4 2] [5 6 1 2 3 4 5 6]" {
+		t.Errorf("TapeMachine: rows %s, gradient %s", show(read, nil), got)
+	}
+	table, _, _ = build()
+	if got := lispGrad(table); got != "[3 2] [0 0 0 0 2 2]" {
+		t.Errorf("LispMachine: %s", got)
+	}
+}
+
 // TestGradientsAddUp reads a variable twice by ops of ours on a LispMachine, which hands one memory to both, of every
 // kind that there is.
 func TestGradientsAddUp(t *testing.T) {
