@@ -80,6 +80,25 @@ func (f *Func) Text() string { return text(f.calls) }
 // and custom rules are told apart by their places alone, since they change no value.
 func (f *Func) Key() string { return f.key }
 
+// RuleKey is equal for functions of one Key whose derivatives are by the same rules too: it tells barriers and
+// custom rules apart, also those of the functions inside.
+func (f *Func) RuleKey() string {
+	sum := sha256.Sum256(f.appendRules([]byte(f.key)))
+	return hex.EncodeToString(sum[:])
+}
+
+func (f *Func) appendRules(key []byte) []byte {
+	for i, c := range f.calls {
+		if _, ok := c.Op.(Aliaser); ok {
+			key = fmt.Appendf(key, "%d %q\n", i, c.Op.Key())
+		}
+		for name, inner := range funcsOf(c.Op) {
+			key = append(inner.appendRules(fmt.Appendf(key, "%d %s(", i, name)), ')')
+		}
+	}
+	return key
+}
+
 // In lists the specs of the arguments.
 func (f *Func) In() []tensor.Spec { return specsOf(f.in) }
 
@@ -108,7 +127,7 @@ func (f *Func) appendKey(key []byte) []byte {
 			if bits, small := constantKey(nil, op.view); small {
 				key = append(key, bits...)
 			} else {
-				key = fmt.Appendf(key, "%p", op.view.Storage())
+				key = fmt.Appendf(key, "%p %s %s", op.view.Storage(), op.view.Spec(), op.view.Layout())
 			}
 		case Aliaser: // whatever else it is, its results are operands
 			key = append(key, c.Op.Name()...)

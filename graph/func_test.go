@@ -37,11 +37,26 @@ func TestFunc(t *testing.T) {
 	if other.Key() == f.Key() {
 		t.Error("another constant is another function")
 	}
+	long := tensor.Must(tensor.New(tensor.Float64, 20000)).View()
+	part := func(from int) *graph.Func {
+		half := tensor.Must(long.Slice([]int{from}, []int{1}, []int{10000}))
+		f, err := graph.NewFunc("f", nil, func(g *graph.Graph, _ []*graph.Node) []*graph.Node { return []*graph.Node{neg(g.Const(half))} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if part(0).Key() != part(0).Key() || part(0).Key() == part(10000).Key() {
+		t.Error("a long constant is a part of its memory, not all of it")
+	}
 	behind := func(_ *graph.Graph, in []*graph.Node) []*graph.Node { return []*graph.Node{neg(graph.Barrier(in[0]))} }
 	one, _ := graph.NewFunc("one", []tensor.Spec{spec}, behind)
 	two, _ := graph.NewFunc("two", []tensor.Spec{spec}, behind)
 	if one.Key() != two.Key() {
 		t.Error("every barrier is another one, but what it does is the same: an eager loop would compile anew each time")
+	}
+	if again, _ := graph.NewFunc("g", []tensor.Spec{spec, spec}, build); again.RuleKey() != f.RuleKey() || one.RuleKey() == two.RuleKey() {
+		t.Error("functions built alike have one key of their rules, and every barrier another one")
 	}
 	if n := f.Apply(e, e.Const(vec(1))); len(n) != 2 || !errors.Is(n[0].Err(), tensor.ErrShape) {
 		t.Errorf("the arguments are checked: %v", n[0].Err())

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 )
@@ -48,16 +49,8 @@ func text(calls []*Call) string {
 
 // writeFuncs adds the functions among the attributes of an op, indented.
 func writeFuncs(b *strings.Builder, op Op) {
-	v := reflect.ValueOf(op)
-	if v.Kind() != reflect.Struct {
-		return
-	}
-	for i := range v.NumField() {
-		if v.Type().Field(i).Type != reflect.TypeFor[*Func]() || v.Field(i).IsNil() {
-			continue
-		}
-		f := v.Field(i).Interface().(*Func)
-		fmt.Fprintf(b, "\t%s:\n", v.Type().Field(i).Name)
+	for name, f := range funcsOf(op) {
+		fmt.Fprintf(b, "\t%s:\n", name)
 		for line := range strings.Lines(f.Text()) {
 			b.WriteString("\t\t" + line)
 		}
@@ -66,6 +59,24 @@ func writeFuncs(b *strings.Builder, op Op) {
 			b.WriteString(" " + valueName(n))
 		}
 		b.WriteString("\n")
+	}
+}
+
+// funcsOf is the functions among the attributes of an op, by name, in order.
+func funcsOf(op Op) iter.Seq2[string, *Func] {
+	return func(yield func(string, *Func) bool) {
+		v := reflect.ValueOf(op)
+		if v.Kind() != reflect.Struct {
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).Type != reflect.TypeFor[*Func]() || v.Field(i).IsNil() {
+				continue
+			}
+			if !yield(v.Type().Field(i).Name, v.Field(i).Interface().(*Func)) {
+				return
+			}
+		}
 	}
 }
 

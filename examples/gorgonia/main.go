@@ -21,6 +21,7 @@ import (
 // config is what the flags say.
 type config struct {
 	epochs, batch, length, width int
+	compare                      int
 	rate                         float64
 	seed                         uint64
 	goroot                       string
@@ -37,6 +38,7 @@ func main() {
 	flag.Uint64Var(&c.seed, "seed", 1, "of the weights and the order")
 	flag.StringVar(&c.goroot, "goroot", build.Default.GOROOT, "`folder` of a Go installation")
 	flag.BoolVar(&c.oneHot, "onehot", false, "embed by a matrix of one-hot rows, as gorgonia's own ops must")
+	flag.IntVar(&c.compare, "compare", 0, "`steps` to time, at the end, with the other embedding")
 	flag.Parse()
 	if err := c.run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "gorgonia:", err)
@@ -146,7 +148,23 @@ func (c config) run(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "test accuracy %.4f\n", float64(right)/float64(len(test)))
 	fmt.Fprintf(w, "%.1f ms a step, %.1f s in all\n", 1e3*perStep.Seconds(), time.Since(began).Seconds())
+	if c.compare < 1 {
+		return nil
+	}
+	c.epochs, c.oneHot = 1, !c.oneHot
+	other, err := c.train(io.Discard, params, train[:min(c.compare*c.batch, len(train))], r)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%.1f ms a step with embedding by %s\n", 1e3*other.Seconds(), c.embedding())
 	return nil
+}
+
+func (c config) embedding() string {
+	if c.oneHot {
+		return "a matrix of one-hot rows"
+	}
+	return "index"
 }
 
 // train updates the weights in place and returns the time of one step.

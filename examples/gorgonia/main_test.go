@@ -42,6 +42,19 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestCompare: the other embedding is timed after the test of the first.
+func TestCompare(t *testing.T) {
+	for oneHot, says := range map[bool]string{false: "one-hot rows", true: "index"} {
+		c := small()
+		c.epochs, c.oneHot, c.compare = 0, oneHot, 2
+		out := run(t, c)
+		line := regexp.MustCompile(`\n(\d+\.\d) ms a step with embedding by .*` + says + `\n$`).FindStringSubmatch(out)
+		if line == nil || line[1] == "0.0" {
+			t.Errorf("with -onehot=%v it printed\n%s", oneHot, out)
+		}
+	}
+}
+
 // TestOneHot: embedding by index and by one-hot rows give one loss and one gradient of the table.
 func TestOneHot(t *testing.T) {
 	c := small()

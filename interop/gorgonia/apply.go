@@ -30,7 +30,7 @@ func Apply(name string, build func(in []*graph.Node) *graph.Node, in ...*Node) (
 // apply is Apply with gorgonia's name for the elements of the result, or the zero Dtype: that of the first operand
 // that has the same elements, so that int stays int.
 func apply(name string, out gtensor.Dtype, build func(in []*graph.Node) *graph.Node, in []*Node) (*Node, error) {
-	o, err := newOp(name, nil, out, build, in)
+	o, err := newOp(name, current(), nil, out, build, in)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,8 @@ func retype[T, F any](x []F) []T {
 }
 
 // ToDense is the elements of v as gorgonia's tensor, row-major: over v's own memory where they lie there in
-// that order, else over a copy. Where it is v's memory, neither may be written to while the other is in use.
+// that order and the memory is Go's, else over a copy. Where it is v's memory, neither may be written to while
+// the other is in use.
 // Tensors of int64 stay int64; ToDenseOf makes them int.
 //
 // Errors: tensor.ErrDType for nil and half floats, tensor.ErrPlacement for device memory.
@@ -128,7 +129,8 @@ func ToDenseOf(v graph.Readable, dt gtensor.Dtype) (*gtensor.Dense, error) {
 	if r.Size() == 0 {
 		return gtensor.New(gtensor.WithShape(r.Shape()...), gtensor.Of(dt)), nil
 	}
-	if !r.IsRowMajorContiguous() {
+	// What a backend allocated lives as long as its storage, which a Dense does not hold.
+	if foreign := r.Storage().BackendFamily() != "" || r.Storage().Handle() != nil; foreign || !r.IsRowMajorContiguous() {
 		t, err := r.View().Copy()
 		if err != nil {
 			return nil, err

@@ -179,6 +179,11 @@ func TestDenseMemory(t *testing.T) {
 	if got, want := fmt.Sprint(turned.Shape(), turned.Strides(), turned.Data()), "(3, 2) [2 1] [0 3 9 4 2 5]"; got != want {
 		t.Errorf("a transpose is %s, want %s", got, want)
 	}
+	owned := tensor.ForeignStorage(16, tensor.Placement{Kind: tensor.Managed}, "cuda", 1, new(int), make([]byte, 16))
+	managed := tensor.Must(adjoint.ToDense(tensor.Must(tensor.NewView(owned, tensor.Float64, tensor.RowMajor([]int{2})))))
+	if at := tensor.Must(owned.Bytes()); managed.Uintptr() == uintptr(unsafe.Pointer(&at[0])) {
+		t.Error("memory that a backend frees with its storage was lent to a Dense")
+	}
 	part := tensor.Must(adjoint.ToDense(tensor.Must(v.Slice([]int{1, 0}, []int{1, 1}, []int{1, 3}))))
 	if got := fmt.Sprint(part.Shape(), part.Data()); got != "(1, 3) [3 4 5]" {
 		t.Errorf("the last row is %s", got)
@@ -208,6 +213,8 @@ func TestDenseRefusals(t *testing.T) {
 		{"int for floats", second(adjoint.ToDenseOf(tensor.Of(1.), gtensor.Int)), tensor.ErrDType, "float64"},
 		{"a scalar of int8", second(adjoint.ToValue(tensor.Scalar(int8(1)))), tensor.ErrDType, "scalars"},
 		{"no value", second(adjoint.FromValue(nil)), tensor.ErrDType, "neither"},
+		{"a nil scalar", second(adjoint.FromValue((*gorgonia.F32)(nil))), tensor.ErrDType, "nil *gorgonia.F32"},
+		{"a constant of a nil scalar", second(adjoint.Const(gorgonia.NewGraph(), (*gorgonia.I)(nil))), tensor.ErrDType, "nil *gorgonia.I"},
 	} {
 		t.Run(row.name, func(t *testing.T) { wantError(t, row.err, row.kind, row.says) })
 	}

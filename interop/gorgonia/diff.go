@@ -52,12 +52,12 @@ func (o *op) differentiable() []int {
 func (o *op) DiffWRT(int) []bool { return slices.Clone(o.diff) }
 
 // SymDiff applies, for each operand with a gradient, the op that computes it of the operands and grad. Those are
-// ops like any other, so they have gradients themselves.
+// ops like any other, on the same backend, so they have gradients themselves.
 func (o *op) SymDiff(inputs gorgonia.Nodes, _, grad *Node) (gorgonia.Nodes, error) {
 	r := make(gorgonia.Nodes, len(inputs))
 	for _, i := range o.differentiable() {
 		in := append(slices.Clone(inputs), grad)
-		d, err := newOp(o.name+" gradient", o.from, gtensor.Dtype{}, func(in []*graph.Node) *graph.Node {
+		d, err := newOp(o.name+" gradient", o.on, o.from, gtensor.Dtype{}, func(in []*graph.Node) *graph.Node {
 			return o.vjp(in, i)[0]
 		}, in)
 		if err != nil {

@@ -23,5 +23,6 @@
 //     are ops with gradients of their own. (gorgonia.Grad of a gorgonia.Grad leaves terms out where a node has
 //     several uses, whatever the ops: inside of one Apply, derivatives of any order are right.)
 //   - A result is new memory. No operand is written to.
-//   - Two nodes of a graph are one only where op, attributes, constants and operands are the same.
+//   - Two nodes of a graph are one only where op, attributes, constants, custom gradients and operands are
+//     the same.
 package adjoint

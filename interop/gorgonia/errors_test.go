@@ -162,12 +162,19 @@ func TestRunErrors(t *testing.T) {
 		if err == nil {
 			t.Error("no error")
 		}
-		_, err = must(adjoint.Sum(x, 1)).Op().Do((*gorgonia.F64)(nil))
+		check(t, adjoint.Use(faulty{newRemote()}))
+		defer adjoint.Use(nil)
+		_, err = must(adjoint.Sum(x, 1)).Op().Do(matrix())
 		if _, ok := errors.AsType[*graph.PanicError](err); !ok || !contains(err, "errors_test.go:") {
 			t.Errorf("got %v, want a *graph.PanicError with the line", err)
 		}
 	})
 }
+
+// faulty is a backend that panics when it is given an operand.
+type faulty struct{ *remote }
+
+func (faulty) Import(tensor.Read) (tensor.View, error) { panic("import") }
 
 func TestCause(t *testing.T) {
 	if err := adjoint.Cause(nil); err != nil {

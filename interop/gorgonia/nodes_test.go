@@ -7,7 +7,8 @@ import (
 	"gorgonia.org/gorgonia"
 	gtensor "gorgonia.org/tensor"
 
-	"github.com/adjoint-go/adjoint/backend/cpu"
+	"github.com/adjoint-go/adjoint/autograd"
+	"github.com/adjoint-go/adjoint/control"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/index"
 	adjoint "github.com/adjoint-go/adjoint/interop/gorgonia"
@@ -25,6 +26,25 @@ func TestMerging(t *testing.T) {
 		return index.Of(tensor.Of(v...))
 	}
 	same := long(1)
+	halves := tensor.Must(tensor.New(tensor.Int64, 20000)).View()
+	half := func(from int) index.Item {
+		return index.Of(tensor.Must(halves.Slice([]int{from}, []int{1}, []int{10000})))
+	}
+	sloped := func(slope float64) autograd.Func {
+		return autograd.CustomVJP(func(in []*graph.Node) []*graph.Node { return []*graph.Node{ops.Relu(in[0])} },
+			func(_, _, ct []*graph.Node) []*graph.Node { return []*graph.Node{ops.Mul(ct[0], slope)} })
+	}
+	custom := func(f autograd.Func) func() (*Node, error) {
+		return func() (*Node, error) {
+			return adjoint.Apply("sloped", func(in []*graph.Node) *graph.Node { return f(in)[0] }, x)
+		}
+	}
+	one, looped := sloped(1), func(f autograd.Func) autograd.Func {
+		return func(in []*graph.Node) []*graph.Node {
+			y, _ := control.Scan(func(carry, _ []*graph.Node) (next, y []*graph.Node) { return f(carry), nil }, in, nil, control.Steps(2))
+			return y
+		}
+	}
 	constant := func(last int) *Node {
 		v := make([]int, 5000)
 		v[2500] = last
@@ -62,6 +82,16 @@ func TestMerging(t *testing.T) {
 		{"the same literal indices",
 			func() (*Node, error) { return adjoint.Index(x, same) },
 			func() (*Node, error) { return adjoint.Index(x, same) }, true},
+		{"literal indices in two parts of one memory", // too long to be compared
+			func() (*Node, error) { return adjoint.Index(x, half(0)) },
+			func() (*Node, error) { return adjoint.Index(x, half(10000)) }, false},
+		{"long literal indices in one memory",
+			func() (*Node, error) { return adjoint.Index(x, half(0)) },
+			func() (*Node, error) { return adjoint.Index(x, half(0)) }, true},
+		{"functions that differ in their gradient alone", custom(one), custom(sloped(100)), false},
+		{"functions with the same gradient of the user's", custom(one), custom(one), true},
+		{"loops that differ in their gradient alone", custom(looped(one)), custom(looped(sloped(100))), false},
+		{"loops with the same gradient of the user's", custom(looped(one)), custom(looped(one)), true},
 		{"the same constant",
 			func() (*Node, error) { return constant(1), nil },
 			func() (*Node, error) { return constant(1), nil }, true},
@@ -213,6 +243,69 @@ func TestSharedOperand(t *testing.T) {
 	}
 }
 
+// TestPadding holds that rows of padding read as they are and get no gradient.
+func TestPadding(t *testing.T) {
+	build := func() (table, rows, cost *Node) {
+		g := gorgonia.NewGraph()
+		table = input(g, "table", matrix())
+		rows = must(adjoint.Embedding(table, input(g, "ids", vector(2, 0, 1, 2)), 0, 1))
+		return table, rows, must(adjoint.Sum(rows))
+	}
+	table, rows, cost := build()
+	var read gorgonia.Value
+	gorgonia.Read(rows, &read)
+	if got := tapeGrad(cost, table); got != "[3 2] [0 0 0 0 2 2]" || show(read, nil) != "[4 2] [5 6 1 2 3 4 5 6]" {
+		t.Errorf("TapeMachine: rows %s, gradient %s", show(read, nil), got)
+	}
+	table, _, _ = build()
+	if got := lispGrad(table); got != "[3 2] [0 0 0 0 2 2]" {
+		t.Errorf("LispMachine: %s", got)
+	}
+}
+
+// TestGradientsAddUp reads a variable twice by ops of ours on a LispMachine, which hands one memory to both, of every
+// kind that there is.
+func TestGradientsAddUp(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		in   gorgonia.Value
+		want string
+	}{
+		{"a scalar of float64", gorgonia.NewF64(2), "() 22"},
+		{"a scalar of float32", gorgonia.NewF32(2), "() 22"},
+		{"rank 0 of float64", gtensor.New(gtensor.FromScalar(2.)), "() 22"},
+		{"rank 0 of float32", gtensor.New(gtensor.FromScalar(float32(2))), "() 22"},
+		{"a vector of float32", vector(float32(2), 3), "(2) [22 22]"},
+		{"a vector of complex64", vector(complex64(2), 3i), "(2) [(22+0i) (22+0i)]"},
+		{"a vector of complex128", vector(2, 3i), "(2) [(22+0i) (22+0i)]"},
+		{"a transpose", transposed(), "(3, 2) [22 22 22 22 22 22]"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g := gorgonia.NewGraph()
+			x := input(g, "x", row.in)
+			times := func(k float64) *Node {
+				return must(adjoint.Apply("times", func(in []*graph.Node) *graph.Node {
+					y := ops.Mul(in[0], k)
+					if y.DType().IsComplex() {
+						y = ops.Real(y)
+					}
+					return ops.Sum(y)
+				}, x))
+			}
+			must(adjoint.Apply("both", func(in []*graph.Node) *graph.Node {
+				return ops.Add(ops.Mul(in[0], 2), ops.Mul(in[1], 4))
+			}, times(1), times(5)))
+			vm := gorgonia.NewLispMachine(g)
+			check(t, vm.RunAll())
+			d, err := x.Grad()
+			check(t, err)
+			if got := fmt.Sprint(d.Shape(), d.Data()); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
 // TestCotangentShapes gives SymDiff gradients that broadcast to the result, as rules of gorgonia's may.
 func TestCotangentShapes(t *testing.T) {
 	for _, ct := range []gorgonia.Value{gorgonia.NewF64(2), dense([]int{1, 2}, 2., 2), dense([]int{2, 1}, 2., 2), vector(2., 2)} {
@@ -235,33 +328,4 @@ func TestApply(t *testing.T) {
 	if got := tapeGrad(y, x); got != "[3] [1 0 1]" || y.Name() == "" || fmt.Sprint(y.Op()) != "relu sum" {
 		t.Errorf("gradient %s, op %v", got, y.Op())
 	}
-}
-
-// TestUse runs on a backend of the caller's, and refuses one whose memory host code cannot read.
-func TestUse(t *testing.T) {
-	used := &counted{Backend: cpu.On(cpu.Threads(1))}
-	check(t, adjoint.Use(used))
-	defer adjoint.Use(nil)
-	if got := tape(must(adjoint.Sum(input(gorgonia.NewGraph(), "x", matrix())))); got != "[] [21]" || used.compiled == 0 {
-		t.Errorf("got %s with %d kernels compiled there", got, used.compiled)
-	}
-	wantError(t, adjoint.Use(remote{cpu.New()}), tensor.ErrPlacement, "remote")
-}
-
-type counted struct {
-	graph.Backend
-	compiled int
-}
-
-func (c *counted) Compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
-	c.compiled++
-	return c.Backend.Compile(op, out, in, used)
-}
-
-type remote struct{ *cpu.Backend }
-
-func (remote) Name() string { return "remote" }
-
-func (remote) Allocate(size int) (*tensor.Storage, error) {
-	return tensor.ForeignStorage(size, tensor.Placement{Kind: tensor.Device}, "remote", 1, nil, nil), nil
 }

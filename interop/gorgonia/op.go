@@ -31,6 +31,7 @@ type op struct {
 	out     gtensor.Dtype
 	diff    []bool // the operands that gradients flow to
 	digest  [sha256.Size]byte
+	on      engine
 	forward *program
 	reverse func() (*program, error) // the gradients of all of diff at once
 }
@@ -42,11 +43,11 @@ var (
 
 // newOp traces build on operands like those of in and compiles it. from is the call whose line the op's
 // calls carry; nil where build is called by a builder, to which the user's line is known.
-func newOp(name string, from *graph.Call, out gtensor.Dtype, build func(in []*graph.Node) *graph.Node, in []*Node) (*op, error) {
+func newOp(name string, on engine, from *graph.Call, out gtensor.Dtype, build func(in []*graph.Node) *graph.Node, in []*Node) (*op, error) {
 	if len(in) == 0 {
 		return nil, tensor.Errorf(name, tensor.ErrUnsupported, "there is no operand; Const makes one of a tensor")
 	}
-	o := &op{name: name, from: from}
+	o := &op{name: name, on: on, from: from}
 	specs := make([]tensor.Spec, len(in))
 	for i, n := range in {
 		if n == nil {
@@ -73,12 +74,11 @@ func newOp(name string, from *graph.Call, out gtensor.Dtype, build func(in []*gr
 	if err := o.describe(out, specs, in); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	b := current()
-	if o.forward, err = compile(b, specs, o.from, o.apply); err != nil {
+	if o.forward, err = compile(on.backend, specs, o.from, o.apply); err != nil {
 		return nil, err
 	}
 	o.reverse = sync.OnceValues(func() (*program, error) {
-		return compile(b, append(slices.Clone(specs), o.spec()), o.from, o.gradients)
+		return compile(on.backend, append(slices.Clone(specs), o.spec()), o.from, o.gradients)
 	})
 	return o, nil
 }
@@ -115,7 +115,7 @@ func (o *op) describe(out gtensor.Dtype, specs []tensor.Spec, in []*Node) error 
 	for _, s := range specs {
 		o.diff = append(o.diff, s.DType.IsDifferentiable() && result.DType.IsDifferentiable())
 	}
-	o.digest = sha256.Sum256(fmt.Appendf(nil, "%q %v %v %v\n%s", o.name, specs, result, o.types, o.fn.Key()))
+	o.digest = sha256.Sum256(fmt.Appendf(nil, "%q %d %v %v %v\n%s", o.name, o.on.use, specs, result, o.types, o.fn.RuleKey()))
 	return nil
 }
 

@@ -50,7 +50,8 @@ func compile(b graph.Backend, specs []tensor.Spec, from *graph.Call, build func(
 	return &program{p, b, slices.Clone(specs), used, names}, nil
 }
 
-func (p *program) run(values []gorgonia.Value) ([]*tensor.Tensor, error) {
+// run gives the results in memory that host code can read, row-major.
+func (p *program) run(values []gorgonia.Value) ([]tensor.View, error) {
 	if len(values) != len(p.specs) {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d operands, want %d", len(values), len(p.specs))
 	}
@@ -66,7 +67,29 @@ func (p *program) run(values []gorgonia.Value) ([]*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	views := make([]tensor.View, len(out))
+	for k, t := range out {
+		if views[k], err = export(p.backend, t.View()); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
+}
+
+// export is what b wrote, in memory that host code can read, row-major.
+func export(b graph.Backend, v tensor.View) (tensor.View, error) {
+	v, err := b.Export(v)
+	if err != nil {
+		return tensor.View{}, err
+	}
+	if _, err := v.Storage().Bytes(); err != nil || v.Layout().IsRowMajor() {
+		return v, err
+	}
+	t, err := v.Copy()
+	if err != nil {
+		return tensor.View{}, err
+	}
+	return t.View(), nil
 }
 
 // operand is a value as its node promised it. gorgonia is lax about axes of extent 1, so they may differ.
@@ -107,39 +130,57 @@ func (o *op) recovered(err *error) {
 	}
 }
 
+// engine is where an op is compiled and run. use counts calls of Use, so that ops on different backends are not
+// taken for one.
+type engine struct {
+	backend graph.Backend
+	use     int
+}
+
 var (
-	backendMu sync.Mutex
-	backend   graph.Backend
+	engineMu sync.Mutex
+	chosen   engine // its backend is nil for the standard one
+	standard = sync.OnceValue(cpu.New)
 )
 
-// Use makes ops that are applied from now on run on b; before the first Use they run on cpu.New(). A nil b
-// restores that.
+// Use makes ops that are applied from now on, and their gradients, run on b; before the first Use they run on a
+// cpu.New() of their own. A nil b restores that.
 //
 // gorgonia's values live in ordinary memory. A backend that computes elsewhere has each operand copied to it by
-// its Import, at every run of every op, and must give results that host code can read.
+// its Import and each result from it by its Export, at every run of every op.
 //
-// Error: tensor.ErrPlacement for a backend whose results host code cannot read.
+// Error: tensor.ErrPlacement for a backend whose Export gives what host code cannot read, and what its Allocate
+// and Export return.
 func Use(b graph.Backend) error {
 	if b != nil {
-		s, err := b.Allocate(1)
-		if err == nil {
-			_, err = s.Bytes()
-		}
-		if err != nil {
-			return tensor.Errorf("adjoint.Use", tensor.ErrPlacement, "backend %s: %v", b.Name(), err)
+		if err := readable(b); err != nil {
+			return fmt.Errorf("adjoint.Use: backend %s: %w", b.Name(), err)
 		}
 	}
-	backendMu.Lock()
-	defer backendMu.Unlock()
-	backend = b
+	engineMu.Lock()
+	defer engineMu.Unlock()
+	chosen = engine{b, chosen.use + 1}
 	return nil
 }
 
-func current() graph.Backend {
-	backendMu.Lock()
-	defer backendMu.Unlock()
-	if backend == nil {
-		backend = cpu.New()
+// readable tries whether host code can read what b computes.
+func readable(b graph.Backend) error {
+	s, err := b.Allocate(1)
+	if err != nil {
+		return err
 	}
-	return backend
+	v, err := tensor.NewView(s, tensor.Uint8, tensor.RowMajor([]int{1}))
+	if err == nil {
+		_, err = export(b, v)
+	}
+	return err
+}
+
+func current() engine {
+	engineMu.Lock()
+	defer engineMu.Unlock()
+	if chosen.backend == nil {
+		return engine{standard(), chosen.use}
+	}
+	return chosen
 }

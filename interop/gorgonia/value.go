@@ -1,6 +1,8 @@
 package adjoint
 
 import (
+	"reflect"
+
 	"gorgonia.org/gorgonia"
 	gtensor "gorgonia.org/tensor"
 
@@ -17,6 +19,9 @@ func FromValue(v gorgonia.Value) (tensor.View, error) {
 	case *gtensor.Dense:
 		return FromDense(v)
 	case gorgonia.Scalar:
+		if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
+			return tensor.View{}, tensor.Errorf("adjoint.FromValue", tensor.ErrDType, "the value is a nil %T", v)
+		}
 		return tensor.NewView(lend(v.Data()), ours[v.Dtype()], tensor.Layout{})
 	}
 	return tensor.View{}, tensor.Errorf("adjoint.FromValue", tensor.ErrDType, "a value of type %T is neither tensor nor scalar", v)
@@ -80,13 +85,13 @@ func hasScalars(dt gtensor.Dtype) bool {
 
 // accumulate is dst += src, in place: how a LispMachine's ops hand gradients on. dst is a gradient of a machine's,
 // of any layout; src is row-major and has its elements.
-func accumulate(dst gorgonia.Value, src *tensor.Tensor) error {
+func accumulate(dst gorgonia.Value, src tensor.View) error {
 	switch d := dst.(type) {
 	case *gorgonia.F64:
-		*d += gorgonia.F64(tensor.Elements[float64](src.Storage())[0])
+		*d += gorgonia.F64(span[float64](src.Read())[0])
 		return nil
 	case *gorgonia.F32:
-		*d += gorgonia.F32(tensor.Elements[float32](src.Storage())[0])
+		*d += gorgonia.F32(span[float32](src.Read())[0])
 		return nil
 	case *gtensor.Dense:
 		if d.Dims() == 0 {
@@ -115,12 +120,12 @@ func accumulate(dst gorgonia.Value, src *tensor.Tensor) error {
 }
 
 // accumulateScalar is for a tensor of rank 0, whose memory gorgonia does not show.
-func accumulateScalar(d *gtensor.Dense, src *tensor.Tensor) error {
+func accumulateScalar(d *gtensor.Dense, src tensor.View) error {
 	switch x := d.ScalarValue().(type) {
 	case float64:
-		return d.Memset(x + tensor.Elements[float64](src.Storage())[0])
+		return d.Memset(x + span[float64](src.Read())[0])
 	case float32:
-		return d.Memset(x + tensor.Elements[float32](src.Storage())[0])
+		return d.Memset(x + span[float32](src.Read())[0])
 	}
 	return noScalars(d.Dtype())
 }
@@ -128,11 +133,11 @@ func accumulateScalar(d *gtensor.Dense, src *tensor.Tensor) error {
 func addTo[T interface {
 	tensor.Element
 	float32 | float64 | complex64 | complex128
-}](v tensor.View, src *tensor.Tensor) {
-	to, from, l := tensor.Elements[T](v.Storage()), tensor.Elements[T](src.Storage()), v.Layout()
+}](v, src tensor.View) {
+	to, from, l := tensor.Elements[T](v.Storage()), span[T](src.Read()), v.Layout()
 	if l.IsRowMajor() {
 		to = to[l.Offset:]
-		for i, x := range from[:src.Size()] {
+		for i, x := range from {
 			to[i] += x
 		}
 		return
