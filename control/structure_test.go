@@ -134,3 +134,30 @@ func TestCarryLosesItsBatch(t *testing.T) {
 	got = eager(t, backend, first(while), []*tensor.Tensor{tensor.Of(1.0, 2), tensor.Scalar(8.0)})
 	sameBits(t, "while", got, []tensor.View{tensor.Of(8.0, 8).View()})
 }
+
+// TestCarryLosesItsTangent: a carry that has a tangent at first, and that the body replaces by what has none. The
+// result has the tangent 0, what a step saw of it before has its own.
+func TestCarryLosesItsTangent(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options []control.ScanOption
+		steps   int
+		final   float64 // the tangent
+		ys      []float64
+	}{
+		{"no step", nil, 0, 2, []float64{}},
+		{"forward", nil, 3, 0, []float64{12, 0, 0}},
+		{"reversed", []control.ScanOption{control.Reversed()}, 3, 0, []float64{0, 0, 12}},
+	} {
+		f := func(in []*Node) []*Node {
+			final, ys := control.Scan(func(c, _ []*Node) (next, y []*Node) {
+				return []*Node{ops.Exp(ops.StopGradient(c[0]))}, []*Node{ops.Square(c[0])}
+			}, in, nil, append(c.options, control.Steps(c.steps))...)
+			return autograd.JVP(append(final, ys...), in, []*Node{in[0].Graph().Const(tensor.Scalar(2.0))})
+		}
+		want := []tensor.View{tensor.Scalar(c.final).View(), tensor.Of(c.ys...).View()}
+		in := []*tensor.Tensor{tensor.Scalar(3.0)}
+		sameBits(t, c.name, eager(t, backend, f, in), want)
+		sameBits(t, c.name+", compiled", compiled(t, backend, graph.Options{}, f, in), want)
+	}
+}

@@ -60,6 +60,38 @@ func TestFunc(t *testing.T) {
 	}
 }
 
+// TestFuncRefuses: what is nil is an error, not a panic.
+func TestFuncRefuses(t *testing.T) {
+	spec := tensor.Spec{DType: tensor.Float64, Shape: []int{2}}
+	if _, err := graph.NewFunc("f", nil, nil); !errors.Is(err, tensor.ErrUnsupported) {
+		t.Errorf("nothing builds it: %v", err)
+	}
+	f := tensor.Must(graph.NewFunc("f", []tensor.Spec{spec}, func(_ *graph.Graph, in []*graph.Node) []*graph.Node { return in }))
+	e := graph.Eager(&toyBackend{})
+	x := e.Const(vec(1, 2))
+	if n := f.Apply(nil, x); len(n) != 1 || !errors.Is(n[0].Err(), tensor.ErrUnsupported) {
+		t.Errorf("applied in no graph: %v", n[0].Err())
+	}
+	for _, c := range [][2][]*graph.Node{{{nil}, {x}}, {{x}, {x, nil}}} {
+		if _, err := graph.Close("f", c[0], c[1]); !errors.Is(err, tensor.ErrUnsupported) {
+			t.Errorf("closed over nil: %v", err)
+		}
+	}
+	bad := add(x, e.Const(vec(1)))
+	if _, err := graph.Close("f", []*graph.Node{x}, []*graph.Node{bad}); !errors.Is(err, tensor.ErrShape) {
+		t.Errorf("closed over an invalid node: %v", err)
+	}
+	for kind, spec := range map[error]tensor.Spec{
+		tensor.ErrDType:    {DType: 99},
+		tensor.ErrShape:    {DType: tensor.Float64, Shape: []int{-1}},
+		tensor.ErrOverflow: {DType: tensor.Float64, Shape: []int{1 << 62, 4}},
+	} {
+		if n := graph.New().Placeholder(spec); !errors.Is(n.Err(), kind) {
+			t.Errorf("a placeholder of %v: %v, want %v", spec, n.Err(), kind)
+		}
+	}
+}
+
 func TestJit(t *testing.T) {
 	traces := 0
 	f := graph.Jit(&toyBackend{}, func(g *graph.Graph, in []*graph.Node) []*graph.Node {
