@@ -97,6 +97,50 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestBarriersStay: a barrier of what does not change is in the steps, where it was put.
+func TestBarriersStay(t *testing.T) {
+	g := graph.New()
+	x, w := g.Input("x", tensor.Float64, 5, 4), g.Input("w", tensor.Float64, 4)
+	_, ys := control.Scan(func(_, x []*Node) (next, y []*Node) {
+		return nil, []*Node{ops.Mul(x[0], ops.Exp(graph.Barrier(ops.Sin(w))))}
+	}, nil, []*Node{x})
+	text := scansOf(ys...)[0].Body.Text()
+	if !strings.Contains(text, "graph.Barrier") || !strings.Contains(text, "ops.Exp") || strings.Contains(text, "ops.Sin") {
+		t.Errorf("the barrier and what follows are in the steps, what comes before is not:\n%s", text)
+	}
+}
+
+// TestKeptExtends: a scan that keeps more stands for the one that keeps less, never the other way round; a program of
+// two gradients that need different things has the forward pass once.
+func TestKeptExtends(t *testing.T) {
+	two := func(in []*Node) []*Node {
+		_, ys := control.Scan(func(c, x []*Node) (next, y []*Node) {
+			h := ops.Mul(ops.Sin(c[0]), x[0])
+			return []*Node{h}, []*Node{ops.Exp(ops.Sin(h)), ops.Tanh(ops.Cos(ops.Mul(x[0], h)))}
+		}, in[:1], in[1:])
+		return append(autograd.Grad(ops.Sum(ys[0]), in...), autograd.Grad(ops.Sum(ys[1]), in...)...)
+	}
+	in := []*tensor.Tensor{pseudo(1), pseudo(2, 4)}
+	sameBits(t, "both", compiled(t, backend, graph.Options{}, two, in), eager(t, backend, two, in))
+	g := graph.New()
+	scans := scansOf(two([]*Node{g.Input("c", tensor.Float64), g.Input("x", tensor.Float64, 4)})...)
+	least, most := scans[0], scans[0]
+	for _, op := range scans {
+		if op.Kept < least.Kept {
+			least = op
+		}
+		if op.Kept > most.Kept {
+			most = op
+		}
+	}
+	if least.Kept == most.Kept || !most.Extends(most) {
+		t.Fatalf("all keep %d", most.Kept)
+	}
+	if least.Extends(most) {
+		t.Error("what keeps less has not the results of what keeps more")
+	}
+}
+
 // TestNothingThatFailsMovesOut: what can fail is done in the steps, so not where there are none.
 func TestNothingThatFailsMovesOut(t *testing.T) {
 	f := func(in []*Node) []*Node {

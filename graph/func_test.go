@@ -37,6 +37,23 @@ func TestFunc(t *testing.T) {
 	if other.Key() == f.Key() {
 		t.Error("another constant is another function")
 	}
+	swap := func(i, j int) string {
+		f := tensor.Must(graph.NewFunc("f", []tensor.Spec{spec, spec}, func(_ *graph.Graph, in []*graph.Node) []*graph.Node {
+			return []*graph.Node{in[i], in[j]}
+		}))
+		return f.Key()
+	}
+	if swap(0, 1) == swap(1, 0) || swap(0, 1) == swap(0, 0) {
+		t.Error("which arguments are returned, and in which order, is part of the function")
+	}
+	wide := tensor.Spec{DType: tensor.Float32, Shape: []int{2}}
+	unused := func(second tensor.Spec) string {
+		f := tensor.Must(graph.NewFunc("f", []tensor.Spec{spec, second}, func(_ *graph.Graph, in []*graph.Node) []*graph.Node { return in[:1] }))
+		return f.Key()
+	}
+	if unused(spec) == unused(wide) {
+		t.Error("what takes other arguments is another function, even if it does not use them")
+	}
 	behind := func(_ *graph.Graph, in []*graph.Node) []*graph.Node { return []*graph.Node{neg(graph.Barrier(in[0]))} }
 	one, _ := graph.NewFunc("one", []tensor.Spec{spec}, behind)
 	two, _ := graph.NewFunc("two", []tensor.Spec{spec}, behind)
