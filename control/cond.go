@@ -23,8 +23,17 @@ func (o CondOp) Key() string { return graph.KeyOf(o) }
 // Fallible reports whether one of the functions can fail.
 func (o CondOp) Fallible() bool { return o.Then.Fallible() || o.Otherwise.Fallible() }
 
-// Infer checks the operands against the functions.
+// Infer checks the operands against the functions, and these against each other.
 func (o CondOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	if o.Then == nil || o.Otherwise == nil {
+		return nil, noFunction("Then or Otherwise")
+	}
+	if err := checkSame("the arguments of Otherwise", o.Otherwise.In(), o.Then.In()); err != nil {
+		return nil, err
+	}
+	if err := checkSame("the results of Otherwise", o.Otherwise.Out(), o.Then.Out()); err != nil {
+		return nil, err
+	}
 	if len(in) == 0 {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "0 operands, want %d", 1+len(o.Then.In()))
 	}
@@ -41,12 +50,20 @@ func (o CondOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 // own; an error that one of them finds in an example that does not choose it is an error all the same.
 //
 // Errors (sticky): tensor.ErrDType, tensor.ErrShape for a pred that is no bool of rank 0 and for results of
-// different specs; those of the functions' builders.
+// different specs; tensor.ErrUnsupported for a function that is nil; those of the functions' builders.
 func Cond(pred *Node, then, otherwise func(in []*Node) []*Node, in ...*Node) []*Node {
 	const op = "control.Cond"
 	bad := graph.Invalid(op, append([]*Node{pred}, in...)...)
 	if bad == nil {
-		if err := isPredicate(pred.Spec()); err != nil {
+		err := isPredicate(pred.Spec())
+		switch {
+		case err != nil:
+		case then == nil:
+			err = noFunction("then")
+		case otherwise == nil:
+			err = noFunction("otherwise")
+		}
+		if err != nil {
 			bad = pred.Graph().Fail(op, err)
 		}
 	}

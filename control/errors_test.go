@@ -22,6 +22,7 @@ func TestBuildErrors(t *testing.T) {
 	other := graph.Eager(backend)
 	foreign := other.Const(tensor.Scalar(1.0))
 	yes := func(x *Node) *Node { return ops.Greater(ops.Sum(x), 0) }
+	yesOf := func(s []*Node) *Node { return yes(s[0]) }
 	scan := func(body func(c, x []*Node) (n, y []*Node), init, xs []*Node, o ...control.ScanOption) []*Node {
 		final, ys := control.Scan(body, init, xs, o...)
 		return append(append([]*Node{}, final...), ys...)
@@ -37,6 +38,9 @@ func TestBuildErrors(t *testing.T) {
 		}, tensor.ErrUnsupported, "neither"},
 		{"scan, no length", func(x *Node) []*Node { return scan(pass, []*Node{x}, nil) }, tensor.ErrShape, "number of steps"},
 		{"scan, negative steps", func(x *Node) []*Node { return scan(pass, []*Node{x}, nil, control.Steps(-2)) }, tensor.ErrShape, "negative"},
+		{"scan, negative steps beside slices", func(x *Node) []*Node { return scan(pass, nil, []*Node{x}, control.Steps(-3)) }, tensor.ErrShape, "-3, is negative"},
+		{"scan, no body", func(x *Node) []*Node { return scan(nil, []*Node{x}, nil, control.Steps(1)) }, tensor.ErrUnsupported, "the body is nil"},
+		{"scan, an option that is none", func(x *Node) []*Node { return scan(pass, nil, []*Node{x}, control.Reversed(), nil) }, tensor.ErrUnsupported, "option 1 is nil"},
 		{"scan, other steps than slices", func(x *Node) []*Node { return scan(pass, nil, []*Node{x}, control.Steps(2)) }, tensor.ErrShape, "3 slices for 2 steps"},
 		{"scan, lengths", func(x *Node) []*Node { return scan(pass, nil, []*Node{x, ops.Concat(0, x, x)}) }, tensor.ErrShape, "operand 1 of xs has 6 slices, operand 0 has 3"},
 		{"scan, rank 0", func(x *Node) []*Node { return scan(pass, nil, []*Node{ops.Sum(x)}) }, tensor.ErrShape, "rank 0"},
@@ -82,6 +86,12 @@ func TestBuildErrors(t *testing.T) {
 		{"cond, nil result", func(x *Node) []*Node {
 			return control.Cond(yes(x), same, func(x []*Node) []*Node { return []*Node{nil} }, x)
 		}, tensor.ErrUnsupported, "result 0 of otherwise is nil"},
+		{"cond, no then", func(x *Node) []*Node { return control.Cond(yes(x), nil, same, x) }, tensor.ErrUnsupported, "then is nil"},
+		{"cond, no otherwise", func(x *Node) []*Node { return control.Cond(yes(x), same, nil, x) }, tensor.ErrUnsupported, "otherwise is nil"},
+		{"while, no function for the condition", func(x *Node) []*Node { return control.While(nil, same, x) }, tensor.ErrUnsupported, "the condition is nil"},
+		{"while, no body", func(x *Node) []*Node { return control.While(yesOf, nil, x) }, tensor.ErrUnsupported, "the body is nil"},
+		{"bounded, no function for the condition", func(x *Node) []*Node { return control.WhileN(2, nil, same, x) }, tensor.ErrUnsupported, "control.WhileN: the condition is nil"},
+		{"bounded, no body", func(x *Node) []*Node { return control.WhileN(2, yesOf, nil, x) }, tensor.ErrUnsupported, "control.WhileN: the body is nil"},
 		{"while, a number", func(x *Node) []*Node {
 			return control.While(func(s []*Node) *Node { return ops.Sum(s[0]) }, same, x)
 		}, tensor.ErrDType, "condition"},
@@ -118,6 +128,52 @@ func TestBuildErrors(t *testing.T) {
 	}
 	if got := tensor.Must(tensor.Values[float64](tensor.Must(v.Value()))); got[0] != 1 {
 		t.Errorf("an assignment inside was done: %v", got)
+	}
+}
+
+// TestOpsByHand: what a builder would never make is refused, by Infer: functions that are nil or do not fit each other
+// would read memory of one dtype as another, or past the end of a list.
+func TestOpsByHand(t *testing.T) {
+	number, flag := tensor.Spec{DType: tensor.Float64}, tensor.Spec{DType: tensor.Bool}
+	f := func(in []tensor.Spec, build func(in []*Node) []*Node) *graph.Func {
+		return tensor.Must(graph.NewFunc("f", in, func(_ *graph.Graph, in []*Node) []*Node { return build(in) }))
+	}
+	one, two := []tensor.Spec{number}, []tensor.Spec{number, number}
+	sin := f(one, func(in []*Node) []*Node { return []*Node{ops.Sin(in[0])} })
+	add := f(two, func(in []*Node) []*Node { return []*Node{ops.Add(in[0], in[1])} })
+	both := f(two, func(in []*Node) []*Node { return in })
+	small := f(one, func(in []*Node) []*Node { return []*Node{ops.Cast(in[0], tensor.Int8)} })
+	less := f(one, func(in []*Node) []*Node { return []*Node{ops.Less(in[0], 1)} })
+	cond := append([]tensor.Spec{flag}, one...)
+	for _, c := range []struct {
+		name string
+		op   graph.Op
+		in   []tensor.Spec
+		says string
+	}{
+		{"cond, nothing", control.CondOp{}, cond, "is nil"},
+		{"cond, no otherwise", control.CondOp{Then: sin}, cond, "is nil"},
+		{"cond, other arguments", control.CondOp{Then: sin, Otherwise: add}, cond, "the arguments of Otherwise are [float64[] float64[]], want [float64[]]"},
+		{"cond, other results", control.CondOp{Then: sin, Otherwise: small}, cond, "the results of Otherwise are [int8[]], want [float64[]]"},
+		{"scan, nothing", control.ScanOp{}, one, "Body is nil"},
+		{"scan, more carries than arguments", control.ScanOp{Body: sin, Carries: 2, Length: 1}, one, "2 carries"},
+		{"scan, more carries than results", control.ScanOp{Body: add, Carries: 2, Length: 1}, two, "2 carries"},
+		{"scan, negative carries", control.ScanOp{Body: sin, Carries: -1, Xs: 2, Length: 1}, one, "-1 carries"},
+		{"scan, more xs than arguments", control.ScanOp{Body: sin, Carries: 1, Xs: 1, Length: 1}, one, "1 xs"},
+		{"scan, negative xs", control.ScanOp{Body: sin, Carries: 1, Xs: -1, Length: 1}, one, "-1 xs"},
+		{"scan, negative length", control.ScanOp{Body: sin, Carries: 1, Length: -1}, one, "-1 steps"},
+		{"scan, more kept than there are", control.ScanOp{Body: sin, Carries: 1, Length: 1, Kept: 1}, one, "1 kept"},
+		{"scan, negative kept", control.ScanOp{Body: sin, Carries: 1, Length: 1, Kept: -1}, one, "-1 kept"},
+		{"scan, a carry of another dtype", control.ScanOp{Body: small, Carries: 1, Length: 1}, one, "the carries that Body returns are [int8[]]"},
+		{"while, nothing", control.WhileOp{}, one, "is nil"},
+		{"while, no condition", control.WhileOp{Body: sin}, one, "is nil"},
+		{"while, a condition of other arguments", control.WhileOp{Cond: less, Body: both}, two, "the arguments of Cond"},
+		{"while, a number for a condition", control.WhileOp{Cond: sin, Body: sin}, one, "the results of Cond are [float64[]], want [bool[]]"},
+		{"while, a state of another dtype", control.WhileOp{Cond: less, Body: small}, one, "the states that Body returns are [int8[]]"},
+	} {
+		if out, err := c.op.Infer(c.in); !errors.Is(err, tensor.ErrUnsupported) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: it is %v, %v; want an error that says %q", c.name, out, err, c.says)
+		}
 	}
 }
 

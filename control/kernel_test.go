@@ -231,6 +231,22 @@ func TestKernelRefuses(t *testing.T) {
 			if err := k.Run(backend.Exec(), writes, reads); !errors.Is(err, tensor.ErrPlanMismatch) {
 				t.Errorf("another layout than compiled for: %v", err)
 			}
+			reads[last] = in[last].Read()
+			on := func(mem *tensor.Storage, v tensor.View) tensor.View {
+				return tensor.Must(tensor.NewView(mem, v.DType(), v.Layout()))
+			}
+			mem = tensor.NewStorage(1 << 12)
+			old := reads[0]
+			reads[0], writes[0] = on(mem, in[0]).Read(), tensor.Must(tensor.NewWrite(on(mem, out[0])))
+			if err := k.Run(backend.Exec(), writes, reads); !errors.Is(err, tensor.ErrOverlap) {
+				t.Errorf("a result over an operand: %v", err)
+			}
+			if reads[0] = old; len(out) > 1 {
+				writes[1] = tensor.Must(tensor.NewWrite(on(mem, out[1])))
+				if err := k.Run(backend.Exec(), writes, reads); !errors.Is(err, tensor.ErrOverlap) {
+					t.Errorf("a result over another: %v", err)
+				}
+			}
 		})
 	}
 }

@@ -43,8 +43,21 @@ func (o ScanOp) without(kept int) ScanOp {
 // Fallible reports whether a step can fail.
 func (o ScanOp) Fallible() bool { return o.Body.Fallible() }
 
-// Infer checks the operands against the body.
+// Infer checks the attributes against the body, and the operands.
 func (o ScanOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	if o.Body == nil {
+		return nil, noFunction("Body")
+	}
+	args, results := o.Body.In(), o.Body.Out()
+	if min(o.Carries, o.Xs, o.Length, o.Kept) < 0 || o.Carries > len(args) || o.Xs > len(args)-o.Carries ||
+		o.Carries > len(results) || o.Kept > len(results)-o.Carries {
+		return nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"%d carries, %d xs, %d kept and %d steps of a body of %d arguments and %d results",
+			o.Carries, o.Xs, o.Kept, o.Length, len(args), len(results))
+	}
+	if err := checkSame("the carries that Body returns", results[:o.Carries], args[:o.Carries]); err != nil {
+		return nil, err
+	}
 	want := slices.Clone(o.Body.In())
 	for i := range o.Xs {
 		want[o.Carries+i] = stacked(want[o.Carries+i], o.Length)
@@ -69,11 +82,12 @@ type ScanOption func(*scanOptions)
 
 type scanOptions struct {
 	steps   int
+	given   bool
 	reverse bool
 }
 
 // Steps is the number of steps, for a Scan without xs.
-func Steps(n int) ScanOption { return func(o *scanOptions) { o.steps = n } }
+func Steps(n int) ScanOption { return func(o *scanOptions) { o.steps, o.given = n, true } }
 
 // Reversed goes from the last slice to the first; what a step returns stays at the place of its slice.
 func Reversed() ScanOption { return func(o *scanOptions) { o.reverse = true } }
@@ -92,7 +106,7 @@ func Reversed() ScanOption { return func(o *scanOptions) { o.reverse = true } }
 //
 // Errors (sticky): tensor.ErrShape for xs of different lengths or of rank 0, without xs and Steps, for Steps that
 // are negative or disagree with xs; tensor.ErrShape, tensor.ErrDType where next is not what carry is;
-// tensor.ErrUnsupported without init and xs; those of body's builders.
+// tensor.ErrUnsupported without init and xs, for a body and for an option that are nil; those of body's builders.
 func Scan(body func(carry, x []*Node) (next, y []*Node), init, xs []*Node, options ...ScanOption) (final, ys []*Node) {
 	const op = "control.Scan"
 	fail := func(bad *Node) (final, ys []*Node) {
@@ -106,12 +120,16 @@ func Scan(body func(carry, x []*Node) (next, y []*Node), init, xs []*Node, optio
 	if len(in) == 0 {
 		return fail(graph.Fail(op, tensor.Errorf("", tensor.ErrUnsupported, "there is neither a carry nor a slice")))
 	}
-	o := scanOptions{steps: -1}
-	for _, set := range options {
-		set(&o)
-	}
 	g := in[0].Graph()
-	length, err := o.length(xs)
+	var o scanOptions
+	err := o.set(options)
+	if body == nil {
+		err = noFunction("the body")
+	}
+	length := 0
+	if err == nil {
+		length, err = o.length(xs)
+	}
 	if err != nil {
 		return fail(g.Fail(op, err))
 	}
@@ -132,9 +150,21 @@ func Scan(body func(carry, x []*Node) (next, y []*Node), init, xs []*Node, optio
 	return l.scan(g, ScanOp{Length: length, Reverse: o.reverse})
 }
 
+func (o *scanOptions) set(options []ScanOption) error {
+	for i, set := range options {
+		if set == nil {
+			return tensor.Errorf("", tensor.ErrUnsupported, "option %d is nil", i)
+		}
+		set(o)
+	}
+	return nil
+}
+
 // length is the number of steps.
 func (o scanOptions) length(xs []*Node) (int, error) {
-	n := o.steps
+	if o.given && o.steps < 0 {
+		return 0, tensor.Errorf("", tensor.ErrShape, "the number of steps, %d, is negative", o.steps)
+	}
 	for i, x := range xs {
 		switch {
 		case x.Rank() == 0:
@@ -143,19 +173,19 @@ func (o scanOptions) length(xs []*Node) (int, error) {
 		case i > 0 && x.Shape()[0] != xs[0].Shape()[0]:
 			return 0, tensor.Errorf("", tensor.ErrShape, "operand %d of xs has %d slices, operand 0 has %d",
 				i, x.Shape()[0], xs[0].Shape()[0])
-		case n >= 0 && x.Shape()[0] != n:
+		case o.given && x.Shape()[0] != o.steps:
 			return 0, tensor.Errorf("", tensor.ErrShape, "operand %d of xs has %d slices for %d steps",
-				i, x.Shape()[0], n)
+				i, x.Shape()[0], o.steps)
 		}
 	}
-	if len(xs) > 0 {
-		n = xs[0].Shape()[0]
+	switch {
+	case len(xs) > 0:
+		return xs[0].Shape()[0], nil
+	case o.given:
+		return o.steps, nil
 	}
-	if n < 0 {
-		return 0, tensor.Errorf("", tensor.ErrShape,
-			"the number of steps is not known: there are no xs, and Steps is not given or negative")
-	}
-	return n, nil
+	return 0, tensor.Errorf("", tensor.ErrShape,
+		"the number of steps is not known: there are no xs, and Steps is not given")
 }
 
 // scan builds the call. o has Length, Reverse and Kept.

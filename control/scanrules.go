@@ -26,6 +26,7 @@ func active(body *graph.Func, carries int, flags []bool, differentiable bool) (i
 func (o ScanOp) JVP(c *graph.Call, tan []*Node) []*Node {
 	g, n := c.Graph(), o.Carries+o.Xs
 	in, out := active(o.Body, o.Carries, differentiable(given(tan), o.Body.In()), true)
+	copy(out, in[:o.Carries]) // a carry that has a tangent keeps one, of zeros where the body replaces it
 	l := &loop{name: o.Name()}
 	l.first = g.Trace(func() {
 		x := placeholdersOf(g, o.Body.In())

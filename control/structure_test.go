@@ -97,6 +97,50 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestBarriersStay: a barrier of what does not change is in the steps, where it was put.
+func TestBarriersStay(t *testing.T) {
+	g := graph.New()
+	x, w := g.Input("x", tensor.Float64, 5, 4), g.Input("w", tensor.Float64, 4)
+	_, ys := control.Scan(func(_, x []*Node) (next, y []*Node) {
+		return nil, []*Node{ops.Mul(x[0], ops.Exp(graph.Barrier(ops.Sin(w))))}
+	}, nil, []*Node{x})
+	text := scansOf(ys...)[0].Body.Text()
+	if !strings.Contains(text, "graph.Barrier") || !strings.Contains(text, "ops.Exp") || strings.Contains(text, "ops.Sin") {
+		t.Errorf("the barrier and what follows are in the steps, what comes before is not:\n%s", text)
+	}
+}
+
+// TestKeptExtends: a scan that keeps more stands for the one that keeps less, never the other way round; a program of
+// two gradients that need different things has the forward pass once.
+func TestKeptExtends(t *testing.T) {
+	two := func(in []*Node) []*Node {
+		_, ys := control.Scan(func(c, x []*Node) (next, y []*Node) {
+			h := ops.Mul(ops.Sin(c[0]), x[0])
+			return []*Node{h}, []*Node{ops.Exp(ops.Sin(h)), ops.Tanh(ops.Cos(ops.Mul(x[0], h)))}
+		}, in[:1], in[1:])
+		return append(autograd.Grad(ops.Sum(ys[0]), in...), autograd.Grad(ops.Sum(ys[1]), in...)...)
+	}
+	in := []*tensor.Tensor{pseudo(1), pseudo(2, 4)}
+	sameBits(t, "both", compiled(t, backend, graph.Options{}, two, in), eager(t, backend, two, in))
+	g := graph.New()
+	scans := scansOf(two([]*Node{g.Input("c", tensor.Float64), g.Input("x", tensor.Float64, 4)})...)
+	least, most := scans[0], scans[0]
+	for _, op := range scans {
+		if op.Kept < least.Kept {
+			least = op
+		}
+		if op.Kept > most.Kept {
+			most = op
+		}
+	}
+	if least.Kept == most.Kept || !most.Extends(most) {
+		t.Fatalf("all keep %d", most.Kept)
+	}
+	if least.Extends(most) {
+		t.Error("what keeps less has not the results of what keeps more")
+	}
+}
+
 // TestNothingThatFailsMovesOut: what can fail is done in the steps, so not where there are none.
 func TestNothingThatFailsMovesOut(t *testing.T) {
 	f := func(in []*Node) []*Node {
@@ -133,4 +177,31 @@ func TestCarryLosesItsBatch(t *testing.T) {
 	sameBits(t, "scan", got, []tensor.View{tensor.Of(49.0, 49).View(), want.View()})
 	got = eager(t, backend, first(while), []*tensor.Tensor{tensor.Of(1.0, 2), tensor.Scalar(8.0)})
 	sameBits(t, "while", got, []tensor.View{tensor.Of(8.0, 8).View()})
+}
+
+// TestCarryLosesItsTangent: a carry that has a tangent at first, and that the body replaces by what has none. The
+// result has the tangent 0, what a step saw of it before has its own.
+func TestCarryLosesItsTangent(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options []control.ScanOption
+		steps   int
+		final   float64 // the tangent
+		ys      []float64
+	}{
+		{"no step", nil, 0, 2, []float64{}},
+		{"forward", nil, 3, 0, []float64{12, 0, 0}},
+		{"reversed", []control.ScanOption{control.Reversed()}, 3, 0, []float64{0, 0, 12}},
+	} {
+		f := func(in []*Node) []*Node {
+			final, ys := control.Scan(func(c, _ []*Node) (next, y []*Node) {
+				return []*Node{ops.Exp(ops.StopGradient(c[0]))}, []*Node{ops.Square(c[0])}
+			}, in, nil, append(c.options, control.Steps(c.steps))...)
+			return autograd.JVP(append(final, ys...), in, []*Node{in[0].Graph().Const(tensor.Scalar(2.0))})
+		}
+		want := []tensor.View{tensor.Scalar(c.final).View(), tensor.Of(c.ys...).View()}
+		in := []*tensor.Tensor{tensor.Scalar(3.0)}
+		sameBits(t, c.name, eager(t, backend, f, in), want)
+		sameBits(t, c.name+", compiled", compiled(t, backend, graph.Options{}, f, in), want)
+	}
 }

@@ -45,6 +45,11 @@ func checkResults(op, what string, g *graph.Graph, nodes []*Node) *Node {
 	return nil
 }
 
+// noFunction is the error for a function of the user's that is nil.
+func noFunction(what string) error {
+	return tensor.Errorf("", tensor.ErrUnsupported, "%s is nil: it has to be a function", what)
+}
+
 // sameSpecs compares what a function returned with what is wanted, one by one; of names the two for the message.
 func sameSpecs(got, want []*Node, gotName, wantName string) error {
 	if len(got) != len(want) {
@@ -71,6 +76,14 @@ func isPredicate(s tensor.Spec) error {
 	if len(s.Shape) != 0 {
 		return tensor.Errorf("", tensor.ErrShape,
 			"the condition is %s, want a bool of rank 0; ops.Any and ops.All make one", s)
+	}
+	return nil
+}
+
+// checkSame compares the specs of two functions of an op, or of a function's results with its arguments, one by one.
+func checkSame(what string, got, want []tensor.Spec) error {
+	if !slices.EqualFunc(got, want, tensor.Spec.Equal) {
+		return tensor.Errorf("", tensor.ErrUnsupported, "%s are %v, want %v", what, got, want)
 	}
 	return nil
 }

@@ -22,8 +22,21 @@ func (o WhileOp) Key() string { return graph.KeyOf(o) }
 // Fallible is true: nobody knows whether it ends, so a run that does not can only be stopped.
 func (WhileOp) Fallible() bool { return true }
 
-// Infer checks the operands against the functions.
+// Infer checks the operands against the functions, and these against each other.
 func (o WhileOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	if o.Cond == nil || o.Body == nil {
+		return nil, noFunction("Cond or Body")
+	}
+	args, states := o.Body.In(), o.Body.Out()
+	if err := checkSame("the arguments of Cond", o.Cond.In(), args); err != nil {
+		return nil, err
+	}
+	if err := checkSame("the results of Cond", o.Cond.Out(), []tensor.Spec{{DType: tensor.Bool}}); err != nil {
+		return nil, err
+	}
+	if err := checkSame("the states that Body returns", states, args[:min(len(states), len(args))]); err != nil {
+		return nil, err
+	}
 	return o.Body.Out(), checkOperands(in, o.Body.In(), 0)
 }
 
@@ -38,14 +51,11 @@ func (o WhileOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 // It has forward mode, and no reverse: what to keep for that cannot be planned without a bound. WhileN is for that.
 //
 // Errors (sticky): tensor.ErrDType, tensor.ErrShape for a condition that is no bool of rank 0 and where body does not
-// return what it is given; tensor.ErrUnsupported without init, and for a gradient; those of the functions' builders.
+// return what it is given; tensor.ErrUnsupported without init, for a function that is nil, and for a gradient; those
+// of the functions' builders.
 func While(cond func(state []*Node) *Node, body func(state []*Node) []*Node, init ...*Node) []*Node {
 	const op = "control.While"
-	bad := graph.Invalid(op, init...)
-	if bad == nil && len(init) == 0 {
-		bad = graph.Fail(op, tensor.Errorf("", tensor.ErrUnsupported, "there is no state"))
-	}
-	if bad != nil {
+	if bad := checkLoop(op, cond, body, init); bad != nil {
 		return all(bad, len(init))
 	}
 	g := init[0].Graph()
@@ -54,7 +64,8 @@ func While(cond func(state []*Node) *Node, body func(state []*Node) []*Node, ini
 		l.carry = placeholders(g, init)
 		l.pred, l.next = cond(slices.Clone(l.carry)), body(slices.Clone(l.carry))
 	})
-	if bad = checkResults(op, "the condition", g, []*Node{l.pred}); bad == nil {
+	bad := checkResults(op, "the condition", g, []*Node{l.pred})
+	if bad == nil {
 		bad = checkResults(op, "the body", g, l.next)
 	}
 	if bad == nil {
@@ -78,10 +89,7 @@ func While(cond func(state []*Node) *Node, body func(state []*Node) []*Node, ini
 // Errors (sticky): those of While but for gradients, tensor.ErrShape for a negative max.
 func WhileN(max int, cond func(state []*Node) *Node, body func(state []*Node) []*Node, init ...*Node) []*Node {
 	const op = "control.WhileN"
-	bad := graph.Invalid(op, init...)
-	if bad == nil && len(init) == 0 {
-		bad = graph.Fail(op, tensor.Errorf("", tensor.ErrUnsupported, "there is no state"))
-	}
+	bad := checkLoop(op, cond, body, init)
 	if bad == nil && max < 0 {
 		bad = init[0].Graph().Fail(op, tensor.Errorf("", tensor.ErrShape, "at most %d trips", max))
 	}
@@ -94,6 +102,22 @@ func WhileN(max int, cond func(state []*Node) *Node, body func(state []*Node) []
 		return Cond(p, body, same, state...), nil
 	}, init, nil, Steps(max))
 	return final
+}
+
+// checkLoop gives the invalid node to return where a loop has no state, an invalid one, or no function.
+func checkLoop(op string, cond func([]*Node) *Node, body func([]*Node) []*Node, init []*Node) *Node {
+	if bad := graph.Invalid(op, init...); bad != nil {
+		return bad
+	}
+	switch {
+	case len(init) == 0:
+		return graph.Fail(op, tensor.Errorf("", tensor.ErrUnsupported, "there is no state"))
+	case cond == nil:
+		return graph.Fail(op, noFunction("the condition"), init...)
+	case body == nil:
+		return graph.Fail(op, noFunction("the body"), init...)
+	}
+	return nil
 }
 
 // while builds the call.

@@ -2,6 +2,8 @@ package graph
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -44,8 +46,16 @@ type FuncKernel struct {
 // CompileFunc makes a kernel of a function, for operands and results of any layout. It computes the results that
 // are used, and never looks at operands that those do not need, nor at the other results.
 //
-// Errors: those of the backend, with the line of the op.
+// Errors: tensor.ErrUnsupported where f is nil, and for other numbers of operands, results or marks than f has;
+// tensor.ErrDType and tensor.ErrShape for operands, and results that are used, which are not what f takes and gives,
+// tensor.ErrStride and tensor.ErrOverflow for what is no layout; those of the backend, with the line of the op.
 func CompileFunc(b Backend, f *Func, out, in []Operand, used []bool) (*FuncKernel, error) {
+	if f == nil {
+		return nil, tensor.Errorf("", tensor.ErrUnsupported, "the function is nil")
+	}
+	if err := f.checkOperands(out, in, used); err != nil {
+		return nil, err
+	}
 	var results []*Node
 	var layouts []tensor.Layout
 	for i, n := range f.out {
@@ -71,7 +81,43 @@ func CompileFunc(b Backend, f *Func, out, in []Operand, used []bool) (*FuncKerne
 	if err := p.plan(s); err != nil {
 		return nil, err
 	}
-	return &FuncKernel{p, out, in, used}, nil
+	return &FuncKernel{p, slices.Clone(out), slices.Clone(in), slices.Clone(used)}, nil
+}
+
+// checkOperands compares what a kernel of f is for with what f takes and gives.
+func (f *Func) checkOperands(out, in []Operand, used []bool) error {
+	if len(in) != len(f.in) || len(out) != len(f.out) || len(used) != len(f.out) {
+		return tensor.Errorf("", tensor.ErrUnsupported,
+			"%d operands, %d results and %d marks for function %s, want %d, %d and %[6]d",
+			len(in), len(out), len(used), f.name, len(f.in), len(f.out))
+	}
+	check := func(what string, i int, o Operand, want tensor.Spec) error {
+		if _, err := tensor.NewLayout(o.Shape, o.Strides, o.Offset); err != nil {
+			return fmt.Errorf("%s %d of function %s: %w", what, i, f.name, err)
+		}
+		if o.Spec().Equal(want) {
+			return nil
+		}
+		kind := tensor.ErrShape
+		if o.DType != want.DType {
+			kind = tensor.ErrDType
+		}
+		return tensor.Errorf("", kind, "%s %d of function %s is %s, want %s", what, i, f.name, o.Spec(), want)
+	}
+	for i, n := range f.in {
+		if err := check("operand", i, in[i], n.spec); err != nil {
+			return err
+		}
+	}
+	for i, n := range f.out {
+		if !used[i] {
+			continue
+		}
+		if err := check("result", i, out[i], n.spec); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Bytes is the memory that one run uses beside its operands and results.
@@ -82,12 +128,26 @@ func (k *FuncKernel) Run(x Exec, out []tensor.Write, in []tensor.Read) error {
 	return k.RunContext(context.Background(), x, out, in)
 }
 
-// RunContext computes the results. Errors: what the kernels find in the data, with the line of the op; that of
-// ctx, between two kernels; tensor.ErrPlanMismatch for another number of operands or results.
+// RunContext computes the results, which share no memory with the operands. Errors: tensor.ErrPlanMismatch for
+// another number of operands or results and for another layout, tensor.ErrDType, before the first write; what the
+// kernels find in the data, with the line of the op; that of ctx, between two kernels.
 func (k *FuncKernel) RunContext(ctx context.Context, x Exec, out []tensor.Write, in []tensor.Read) error {
 	if len(out) != len(k.out) || len(in) != len(k.in) {
 		return tensor.Errorf("", tensor.ErrPlanMismatch, "%d results and %d operands for a plan of %d and %d",
 			len(out), len(in), len(k.out), len(k.in))
+	}
+	for _, arg := range k.p.inputs {
+		if err := mismatch("operand", arg.arg, in[arg.arg].View(), k.in[arg.arg]); err != nil {
+			return err
+		}
+	}
+	for i, w := range out {
+		if !k.used[i] {
+			continue
+		}
+		if err := mismatch("result", i, w.View(), k.out[i]); err != nil {
+			return err
+		}
 	}
 	f, err := k.p.frame()
 	if err != nil {
@@ -110,4 +170,17 @@ func (k *FuncKernel) RunContext(ctx context.Context, x Exec, out []tensor.Write,
 		result++
 	}
 	return k.p.execute(ctx, x, f, nil)
+}
+
+// mismatch compares an operand or a result of a run with the one that a kernel was compiled for.
+func mismatch(what string, i int, got tensor.View, want Operand) error {
+	switch {
+	case got.DType() != want.DType:
+		return tensor.Errorf("", tensor.ErrDType, "%s %d has dtype %s, the kernel is for %s",
+			what, i, got.DType(), want.DType)
+	case !got.Layout().Equal(want.Layout):
+		return tensor.Errorf("", tensor.ErrPlanMismatch, "%s %d has layout %s, the kernel is for %s",
+			what, i, got.Layout(), want.Layout)
+	}
+	return nil
 }

@@ -21,9 +21,12 @@ type Func struct {
 
 // NewFunc traces build on arguments of the given specs.
 //
-// Errors: what the builders said, and tensor.ErrUnsupported for a result that is nil or of another graph, and
-// for a function that reads variables or inputs from outside: a Func is closed.
+// Errors: what the builders said, and tensor.ErrUnsupported where build is nil, for a result that is nil or of
+// another graph, and for a function that reads variables or inputs from outside: a Func is closed.
 func NewFunc(name string, specs []tensor.Spec, build func(g *Graph, in []*Node) []*Node) (*Func, error) {
+	if build == nil {
+		return nil, tensor.Errorf("", tensor.ErrUnsupported, "function %s has nothing that builds it", name)
+	}
 	g := New()
 	var args []*Node
 	for _, s := range specs {
@@ -155,8 +158,12 @@ func (f *Func) appendKey(key []byte) []byte {
 
 // Apply builds the function's calls in g, on args. They keep their lines.
 //
-// Errors (sticky): tensor.ErrShape, tensor.ErrDType for arguments of other specs.
+// Errors (sticky): tensor.ErrShape, tensor.ErrDType for arguments of other specs; tensor.ErrUnsupported where g or an
+// argument is nil.
 func (f *Func) Apply(g *Graph, args ...*Node) []*Node {
+	if g == nil {
+		return repeat(g.Fail(f.name, tensor.Errorf("", tensor.ErrUnsupported, "the graph is nil")), len(f.out))
+	}
 	if bad := Invalid(f.name, args...); bad != nil {
 		return repeat(bad, len(f.out))
 	}

@@ -49,6 +49,23 @@ func TestFunc(t *testing.T) {
 	if part(0).Key() != part(0).Key() || part(0).Key() == part(10000).Key() {
 		t.Error("a long constant is a part of its memory, not all of it")
 	}
+	swap := func(i, j int) string {
+		f := tensor.Must(graph.NewFunc("f", []tensor.Spec{spec, spec}, func(_ *graph.Graph, in []*graph.Node) []*graph.Node {
+			return []*graph.Node{in[i], in[j]}
+		}))
+		return f.Key()
+	}
+	if swap(0, 1) == swap(1, 0) || swap(0, 1) == swap(0, 0) {
+		t.Error("which arguments are returned, and in which order, is part of the function")
+	}
+	wide := tensor.Spec{DType: tensor.Float32, Shape: []int{2}}
+	unused := func(second tensor.Spec) string {
+		f := tensor.Must(graph.NewFunc("f", []tensor.Spec{spec, second}, func(_ *graph.Graph, in []*graph.Node) []*graph.Node { return in[:1] }))
+		return f.Key()
+	}
+	if unused(spec) == unused(wide) {
+		t.Error("what takes other arguments is another function, even if it does not use them")
+	}
 	behind := func(_ *graph.Graph, in []*graph.Node) []*graph.Node { return []*graph.Node{neg(graph.Barrier(in[0]))} }
 	one, _ := graph.NewFunc("one", []tensor.Spec{spec}, behind)
 	two, _ := graph.NewFunc("two", []tensor.Spec{spec}, behind)
@@ -72,6 +89,38 @@ func TestFunc(t *testing.T) {
 	})
 	if !errors.Is(err, tensor.ErrUnsupported) || !strings.Contains(err.Error(), "not closed") {
 		t.Errorf("a function is closed: %v", err)
+	}
+}
+
+// TestFuncRefuses: what is nil is an error, not a panic.
+func TestFuncRefuses(t *testing.T) {
+	spec := tensor.Spec{DType: tensor.Float64, Shape: []int{2}}
+	if _, err := graph.NewFunc("f", nil, nil); !errors.Is(err, tensor.ErrUnsupported) {
+		t.Errorf("nothing builds it: %v", err)
+	}
+	f := tensor.Must(graph.NewFunc("f", []tensor.Spec{spec}, func(_ *graph.Graph, in []*graph.Node) []*graph.Node { return in }))
+	e := graph.Eager(&toyBackend{})
+	x := e.Const(vec(1, 2))
+	if n := f.Apply(nil, x); len(n) != 1 || !errors.Is(n[0].Err(), tensor.ErrUnsupported) {
+		t.Errorf("applied in no graph: %v", n[0].Err())
+	}
+	for _, c := range [][2][]*graph.Node{{{nil}, {x}}, {{x}, {x, nil}}} {
+		if _, err := graph.Close("f", c[0], c[1]); !errors.Is(err, tensor.ErrUnsupported) {
+			t.Errorf("closed over nil: %v", err)
+		}
+	}
+	bad := add(x, e.Const(vec(1)))
+	if _, err := graph.Close("f", []*graph.Node{x}, []*graph.Node{bad}); !errors.Is(err, tensor.ErrShape) {
+		t.Errorf("closed over an invalid node: %v", err)
+	}
+	for kind, spec := range map[error]tensor.Spec{
+		tensor.ErrDType:    {DType: 99},
+		tensor.ErrShape:    {DType: tensor.Float64, Shape: []int{-1}},
+		tensor.ErrOverflow: {DType: tensor.Float64, Shape: []int{1 << 62, 4}},
+	} {
+		if n := graph.New().Placeholder(spec); !errors.Is(n.Err(), kind) {
+			t.Errorf("a placeholder of %v: %v, want %v", spec, n.Err(), kind)
+		}
 	}
 }
 

@@ -278,6 +278,11 @@ func (g *Graph) Input(name string, dt tensor.DType, shape ...int) *Node {
 }
 
 // Placeholder is an Input without a name, for tracing a function: it can only be substituted.
+//
+// Errors (sticky): tensor.ErrDType, tensor.ErrShape, tensor.ErrOverflow for the spec.
 func (g *Graph) Placeholder(spec tensor.Spec) *Node {
+	if err := checkSpecs([]tensor.Spec{spec}, 1); err != nil {
+		return g.Fail("graph.Placeholder", err)
+	}
 	return g.newCall(InputLeaf{"", leaf{spec}}, nil, []tensor.Spec{spec}).Out[0]
 }

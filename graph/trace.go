@@ -33,8 +33,18 @@ func Between(args, outs []*Node) []*Call {
 
 // Close makes a function of the calls that lead from args, any nodes, to outs.
 //
-// Errors: tensor.ErrUnsupported where it uses anything besides args: see Captured.
+// Errors: tensor.ErrUnsupported where it uses anything besides args: see Captured; for a node that is nil; that of
+// an invalid node.
 func Close(name string, args, outs []*Node) (*Func, error) {
+	for i, n := range slices.Concat(args, outs) {
+		if n == nil {
+			return nil, tensor.Errorf("", tensor.ErrUnsupported, "function %s: node %d of %d arguments and %d results is nil",
+				name, i, len(args), len(outs))
+		}
+		if err := n.Err(); err != nil {
+			return nil, err
+		}
+	}
 	g := New()
 	in := make([]*Node, len(args))
 	for i, n := range args {

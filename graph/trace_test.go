@@ -311,6 +311,70 @@ func TestCompileFunc(t *testing.T) {
 	}
 }
 
+// TestCompileFuncRefuses: a kernel is made and run for the dtypes and layouts of the function alone. Others would be
+// read as if they were these.
+func TestCompileFuncRefuses(t *testing.T) {
+	b := &toyBackend{}
+	f := tensor.Must(graph.NewFunc("f", []tensor.Spec{vector}, func(_ *graph.Graph, in []*graph.Node) []*graph.Node {
+		return []*graph.Node{neg(in[0]), add(in[0], in[0])}
+	}))
+	row := tensor.RowMajor([]int{2})
+	right := graph.Operand{DType: tensor.Float64, Layout: row}
+	half := graph.Operand{DType: tensor.Float32, Layout: row}
+	long := graph.Operand{DType: tensor.Float64, Layout: tensor.RowMajor([]int{3})}
+	ragged := graph.Operand{DType: tensor.Float64, Layout: tensor.Layout{Shape: []int{2}}}
+	type list = []graph.Operand
+	for _, c := range []struct {
+		name    string
+		f       *graph.Func
+		out, in list
+		used    []bool
+		kind    error
+	}{
+		{"no function", nil, list{right, right}, list{right}, []bool{true, true}, tensor.ErrUnsupported},
+		{"operands", f, list{right, right}, nil, []bool{true, true}, tensor.ErrUnsupported},
+		{"results", f, list{right}, list{right}, []bool{true, true}, tensor.ErrUnsupported},
+		{"marks", f, list{right, right}, list{right}, []bool{true}, tensor.ErrUnsupported},
+		{"dtype of an operand", f, list{right, right}, list{half}, []bool{true, true}, tensor.ErrDType},
+		{"dtype of a result", f, list{right, half}, list{right}, []bool{true, true}, tensor.ErrDType},
+		{"shape of an operand", f, list{right, right}, list{long}, []bool{true, true}, tensor.ErrShape},
+		{"shape of a result", f, list{long, right}, list{right}, []bool{true, true}, tensor.ErrShape},
+		{"no layout", f, list{right, right}, list{ragged}, []bool{true, true}, tensor.ErrStride},
+	} {
+		if _, err := graph.CompileFunc(b, c.f, c.out, c.in, c.used); !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.kind)
+		}
+	}
+	k, err := graph.CompileFunc(b, f, list{right, half}, list{right}, []bool{true, false})
+	if err != nil {
+		t.Fatalf("a result that is not used may be anything: %v", err)
+	}
+	in, out := vec(1, 2, 3), vec(0, 0)
+	shifted := tensor.Must(tensor.NewView(in.Storage(), tensor.Float64, tensor.Layout{Shape: []int{2}, Strides: []int{1}, Offset: 1}))
+	short := tensor.Of[float32](5, 6, 7, 8)
+	other := tensor.Must(tensor.NewView(short.Storage(), tensor.Float32, row))
+	for _, c := range []struct {
+		name string
+		out  tensor.Write
+		in   tensor.Read
+		kind error
+	}{
+		{"another offset", out.Write(), shifted.Read(), tensor.ErrPlanMismatch},
+		{"another shape", out.Write(), in.Read(), tensor.ErrPlanMismatch},
+		{"another dtype", out.Write(), other.Read(), tensor.ErrDType},
+		{"a result of another dtype", tensor.Must(tensor.NewWrite(other)), out.Read(), tensor.ErrDType},
+		{"a result of another offset", tensor.Must(tensor.NewWrite(shifted)), out.Read(), tensor.ErrPlanMismatch},
+		{"nothing", tensor.Write{}, tensor.Read{}, tensor.ErrDType},
+	} {
+		if err := k.Run(b, []tensor.Write{c.out, {}}, []tensor.Read{c.in}); !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.kind)
+		}
+	}
+	if got := tensor.Must(tensor.Values[float64](out)); !slices.Equal(got, []float64{0, 0}) {
+		t.Errorf("what is refused is not written: %v", got)
+	}
+}
+
 // more is an Extender: minmax, and the sum as well if More.
 type more struct {
 	toyOp

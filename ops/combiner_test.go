@@ -374,6 +374,7 @@ func TestCombinerErrors(t *testing.T) {
 		{"initial values are scalars", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(sum, nodes{x}, []any{x}) }, tensor.ErrRank, "operand 1, an initial value, has shape [2 3], want rank 0"},
 		{"initial values have the operands' dtypes", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(sum, nodes{x}, []any{ops.Sum(i)}) }, tensor.ErrDType, "operand 1, an initial value, is int64, operand 0 is float64"},
 		{"initial values have the operands' dtypes", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(pair, nodes{x, i}, []any{0, 0.5}) }, tensor.ErrDType, "0.5"},
+		{"each its own operand's", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(pair, nodes{x, i}, []any{0, ops.Sum(x)}) }, tensor.ErrDType, "operand 3, an initial value, is float64, operand 1 is int64"},
 		{"initial values are there", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(sum, nodes{x}, []any{nil}) }, tensor.ErrUnsupported, "ops.ReduceBy: operand 1 is nil"},
 		{"an axis is inside", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(sum, nodes{x}, nil, 2) }, tensor.ErrAxis, "ops.ReduceBy: axis 2 is outside of rank 2"},
 		{"an axis is named once", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(sum, nodes{x}, nil, 1, -1) }, tensor.ErrAxis, "axis -1 is repeated"},

@@ -83,9 +83,9 @@ func literalsOnly(resolve func(index.Source) ([]index.Source, error)) func(index
 	}
 }
 
-// NonzeroSized is Nonzero with an extent that is known beforehand: the first size places, and fill where there
-// are fewer. A fill that is no index makes the padding show as an error where it is used by mistake; one that
-// is dropped or filled makes it harmless.
+// NonzeroSized is Nonzero with an extent that is known beforehand: the first size places, and padding where
+// there are fewer. One that is no index shows as an error where it is used by mistake; a read or write that
+// drops or fills what is out of bounds makes it harmless.
 //
 // Errors (sticky): tensor.ErrDType for what is not bool, tensor.ErrShape for a negative size.
 func NonzeroSized(mask *Node, size, padding int) []*Node {

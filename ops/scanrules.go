@@ -29,11 +29,11 @@ func (o ScanOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 			o.Reverse = !o.Reverse
 			return graph.Apply(o, g)
 		case ScanProd:
-			return Mul(Conj(o.before(c, 1)), o.adjoint(Conj(x), g))
+			return o.withoutUnread(Mul(Conj(o.before(c, 1)), o.adjoint(Conj(x), g)))
 		case ScanLogSumExp:
 			weight, decay := o.weights(c)
 			r := o.adjoint(decay, Cast(g, widened(x.DType())))
-			return Cast(Mul(weight, r), x.DType())
+			return Cast(o.withoutUnread(Mul(weight, r)), x.DType())
 		}
 		return o.places(c).scatter(CombineAdd, ZerosLike(x), g)
 	})
@@ -44,7 +44,7 @@ func (o ScanOp) affineVJP(c *Call, ct *Node, need []bool) []*Node {
 	db := o.adjoint(Conj(c.In[0]), ct)
 	r := none(2)
 	if need[0] {
-		r[0] = Mul(db, Conj(o.before(c, 0)))
+		r[0] = o.withoutUnread(Mul(db, Conj(o.before(c, 0))))
 	}
 	if need[1] {
 		r[1] = db
@@ -103,6 +103,20 @@ func (o ScanOp) before(c *Call, identity any) *Node {
 		return c.Out[0]
 	}
 	return o.shifted(c.Out[0], identity, o.Reverse)
+}
+
+// withoutUnread is a cotangent with 0 for the last element met, which an Exclusive scan never reads: it has none, also
+// where what it is multiplied with is not finite.
+func (o ScanOp) withoutUnread(ct *Node) *Node {
+	if !o.Exclusive || !ct.Valid() || ct.Shape()[o.Axis] == 0 {
+		return ct
+	}
+	n, edge := ct.Shape()[o.Axis]-1, keptShape(ct.Shape(), []int{o.Axis})
+	unread := Zeros(ct.Graph(), ct.DType(), edge...)
+	if o.Reverse {
+		return Concat(o.Axis, unread, SliceAxis(ct, o.Axis, 1, n))
+	}
+	return Concat(o.Axis, SliceAxis(ct, o.Axis, 0, n), unread)
 }
 
 // shifted is x moved on along the axis by one element, or back, with v in what is left free.

@@ -14,7 +14,8 @@ import (
 // elements of that and takes Sizes elements, Dilations apart:
 //
 //	extent   (d − 1)·Between + 1 + Low + High, or Low + High where d is 0
-//	windows  ⌊(extent − (Sizes − 1)·Dilations − 1) / Strides⌋ + 1, or 0 where a window is longer
+//	windows  ⌊(extent − (Sizes − 1)·Dilations − 1) / Strides⌋ + 1, or 0 where a window is longer;
+//	         ⌊extent / Strides⌋ + 1 where Sizes is 0: such a window begins even at the end
 //
 // A nil list is ones, of Low and High zeros. Negative Low and High crop. These are the windows of StableHLO,
 // and of ONNX and PyTorch where Between is nil.
