@@ -158,15 +158,16 @@ func (l Layout) Span() (lo, hi int, err error) {
 		}
 		h, m := bits.Mul64(uint64(d-1), mag)
 		sum, carry := bits.Add64(*to, m, 0)
-		if h|carry != 0 || sum > math.MaxInt {
+		if h|carry != 0 || mag > math.MaxInt && d > 1 { // a stride must have a negative
 			return 0, 0, Errorf("", ErrOverflow, "offsets of %s overflow", l)
 		}
 		*to = sum
 	}
-	lo, hi = l.Offset-int(down), l.Offset+int(up)
-	if lo > l.Offset || hi < l.Offset || hi == math.MaxInt {
+	below, above := uint64(l.Offset)-1<<63, math.MaxInt-uint64(l.Offset) // the room, which may be more than an int
+	if down > below || up >= above {
 		return 0, 0, Errorf("", ErrOverflow, "offsets of %s overflow", l)
 	}
+	lo, hi = l.Offset-int(down), l.Offset+int(up)
 	return lo, hi + 1, nil
 }
 
