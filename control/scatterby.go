@@ -16,8 +16,9 @@ import (
 //
 // f is any function of scalars: neither associative nor commutative. It takes what it finds in each of xs,
 // then an update of each of us, and gives what to leave in each of xs. xs are of one shape; us are as many as
-// f takes, of the shape that ops.Gather gives with the same window, and of dtypes of their own. A nil
-// w.IndexShape stands for the shape that the index operands broadcast to.
+// f takes, of the shape that ops.Gather gives with the same window, and of dtypes of their own; ops.Combiner makes
+// f where they are those of xs, else graph.NewFunc. A nil w.IndexShape stands for the shape that the index
+// operands broadcast to.
 //
 // The derivatives are those of f's ops, in every order: what an update overwrites without looking gets zero,
 // what Mode skips takes no part.

@@ -8,7 +8,7 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// ArgFn is an arg-reduction.
+// ArgFn is an arg-reduction: ArgMaxFn, ArgMinFn, ArgMaxAbsFn or ArgMinAbsFn.
 type ArgFn uint8
 
 // The functions of ArgReduceOp.

@@ -47,8 +47,8 @@ func checkCombiner(f *graph.Func, dtypes []tensor.DType) error {
 	in, out, k := f.In(), f.Out(), len(dtypes)
 	if len(in) != 2*k || len(out) != k {
 		return tensor.Errorf("", tensor.ErrShape,
-			"function %s has %d arguments and %d results; of %d operands want %d and %d",
-			f.Name(), len(in), len(out), k, 2*k, k)
+			"combiner %s takes %d arguments and gives %d results, want %d and %d",
+			f.Name(), len(in), len(out), 2*k, k)
 	}
 	check := func(what string, i int, s tensor.Spec) error {
 		if s.Rank() != 0 {

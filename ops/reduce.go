@@ -7,7 +7,7 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// ReduceFn is a reduction.
+// ReduceFn is a reduction: ReduceSum, ReduceProd, ReduceMax, ReduceMin or ReduceLogSumExp.
 type ReduceFn uint8
 
 // The functions of ReduceOp.

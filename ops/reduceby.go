@@ -12,7 +12,8 @@ import (
 // indices of a maximum for example, and there is a result for each. inits are as many Go scalars or nodes
 // of rank 0; each counts once, as one more element before all others, so a sum starts from 0. With nil
 // there is none, and there must be an element. No axes means all, an explicitly empty slice none; negative
-// axes count from the end. KeepDims takes it in a closure.
+// axes count from the end. KeepDims takes it in a closure,
+// KeepDims(func(x *Node, axes ...int) *Node { return ReduceBy(f, []*Node{x}, nil, axes...)[0] }, x, 1).
 //
 // The cotangents are those of the combiner's ops, which the n − 1 combinations were made of.
 //

@@ -5,7 +5,7 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// ScanFn is a scan.
+// ScanFn is a scan: ScanSum, ScanProd, ScanMax, ScanMin, ScanLogSumExp or ScanAffine.
 type ScanFn uint8
 
 // The functions of ScanOp.

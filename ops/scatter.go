@@ -7,7 +7,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// Combine says what a scatter does with an update u and the value h it finds.
+// Combine says what a scatter does with an update u and the value h it finds: CombineSet, CombineAdd, CombineMul,
+// CombineMax or CombineMin.
 type Combine uint8
 
 // The combinations, in the row-major order of the updates.

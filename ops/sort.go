@@ -7,7 +7,7 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// Order is that of a sort. Ascending and Descending put NaN above +∞ and let −0 and +0 tie, and so do all
+// Order is that of a sort: Ascending, Descending, TotalAscending or TotalDescending. Ascending and Descending put NaN above +∞ and let −0 and +0 tie, and so do all
 // NaNs.
 type Order uint8
 

@@ -18,6 +18,11 @@ import (
 //
 // The shape U of a gather's result and of a scatter's updates interleaves I and W: OffsetAxes (sorted) are
 // the axes of U that belong to W, in the order of x; the others are the axes of I in order.
+//
+// Of n places:
+//
+//	elements of a vector   {IndexAxes: {0}, SliceSizes: {1}, Collapsed: {0}, IndexShape: {n}}
+//	rows of d columns      {IndexAxes: {0}, SliceSizes: {1, d}, Collapsed: {0}, OffsetAxes: {1}, IndexShape: {n}}
 type Window struct {
 	IndexAxes  []int // the axis of x that each index operand indexes
 	SliceSizes []int // extent of the window on each axis of x; 1 on collapsed and batch axes
@@ -29,7 +34,7 @@ type Window struct {
 }
 
 // OOB says what happens where a start is out of bounds: s with window w on extent n is in bounds when
-// 0 ≤ s ≤ n − w.
+// 0 ≤ s ≤ n − w: OOBError, OOBClamp or OOBSkip.
 type OOB uint8
 
 // The three answers. Skip is Fill (with 0) in a gather and Drop in a scatter, so each mode is its own
@@ -124,8 +129,9 @@ func (w Window) interleave(role []uint8) (Resolved, error) {
 	}
 	n := len(w.IndexShape) + len(r.WindowX)
 	if len(w.OffsetAxes) != len(r.WindowX) {
-		return r, tensor.Errorf("", tensor.ErrAxis, "%d offset axes %v for %d window axes",
-			len(w.OffsetAxes), w.OffsetAxes, len(r.WindowX))
+		return r, tensor.Errorf("", tensor.ErrAxis,
+			"OffsetAxes %v are %d axes, but %d axes of x are neither in Collapsed nor in XBatch", w.OffsetAxes,
+			len(w.OffsetAxes), len(r.WindowX))
 	}
 	isWindow := make([]bool, n)
 	for k, o := range w.OffsetAxes {

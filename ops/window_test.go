@@ -54,9 +54,9 @@ func TestWindowResolve(t *testing.T) {
 		{name: "batch extents that differ", w: func(w *ops.Window) {
 			w.XBatch, w.IndexBatch, w.SliceSizes, w.OffsetAxes = []int{1}, []int{0}, []int{1, 1}, nil
 		}, kind: tensor.ErrShape, say: "extent 5"},
-		{name: "an axis before a shape", w: func(w *ops.Window) { w.SliceSizes, w.OffsetAxes = []int{1}, nil }, kind: tensor.ErrAxis, say: "0 offset axes"},
+		{name: "an axis before a shape", w: func(w *ops.Window) { w.SliceSizes, w.OffsetAxes = []int{1}, nil }, kind: tensor.ErrAxis, say: "OffsetAxes [] are 0 axes"},
 		{name: "a dtype before an axis", w: func(w *ops.Window) { w.Collapsed = []int{-1} }, idx: []tensor.Spec{{DType: tensor.Bool, Shape: []int{3}}}, kind: tensor.ErrDType, say: "want an integer"},
-		{name: "an offset axis too few", w: func(w *ops.Window) { w.OffsetAxes = nil }, kind: tensor.ErrAxis, say: "0 offset axes"},
+		{name: "an offset axis too few", w: func(w *ops.Window) { w.OffsetAxes = nil }, kind: tensor.ErrAxis, say: "OffsetAxes [] are 0 axes"},
 		{name: "an offset axis outside", w: func(w *ops.Window) { w.OffsetAxes = []int{2} }, kind: tensor.ErrAxis, say: "sorted and unique"},
 		{name: "offset axes unsorted", x: []int{4, 5, 6}, w: func(w *ops.Window) { w.SliceSizes, w.OffsetAxes = []int{1, 5, 6}, []int{2, 1} }, kind: tensor.ErrAxis, say: "sorted"},
 		{name: "a clamped window into extent 0", x: []int{0, 5}, clamp: true, kind: tensor.ErrShape, say: "clamps to no place"},

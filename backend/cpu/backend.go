@@ -17,7 +17,8 @@
 //  1. tensor.ErrDType for an element type that the function does not take, tensor.ErrUnsupported for a function
 //     or mode that is unknown or has no meaning for complex numbers; then tensor.ErrDType for an index type
 //  2. tensor.ErrStride where the shape and the strides of a layout differ in length
-//  3. tensor.ErrAxis for axes that are outside of the rank, repeated, too few or too many
+//  3. tensor.ErrAxis for axes that are outside of the rank (they do not count from the end), repeated, too few or
+//     too many
 //  4. tensor.ErrShape for negative extents and for shapes that do not fit each other
 //  5. tensor.ErrUnsupported for what has no answer whatever the data: the extreme of no elements
 //  6. tensor.ErrOverflow: an axis too long for its index, then more elements than an int counts, then sources

@@ -103,8 +103,8 @@ func (p *SortPlan) Order() ops.Order { return p.op.Order }
 // Axis is the axis that is sorted.
 func (p *SortPlan) Axis() int { return p.op.Axis }
 
-// Execute sorts src into values and indices; one that the plan was not compiled for is not looked at. Errors:
-// those of every plan.
+// Execute sorts src into values and indices; one that the plan was not compiled for is not looked at:
+// tensor.Write{} will do. Errors: those of every plan.
 func (p *SortPlan) Execute(x *Exec, values, indices tensor.Write, src tensor.Read) error {
 	var wanted [2]tensor.Write
 	n := 0

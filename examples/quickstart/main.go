@@ -44,7 +44,7 @@ func run(w io.Writer, b graph.Backend) error {
 	for i, n := range []*graph.Node{x, y, z, top, loss, dx} {
 		v, err := n.Value()
 		if err != nil {
-			return err // main.go:42: ops.Index: … names the line that was wrong
+			return err // main.go:37: ops.Gather: index … names the line that was wrong
 		}
 		fmt.Fprintf(w, "%s =\n%v\n", names[i], v)
 	}
