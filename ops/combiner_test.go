@@ -360,7 +360,7 @@ func TestCombinerErrors(t *testing.T) {
 		{"there is a function", func(x, i, e *ops.Node) nodes { return ops.Map(nil, x) }, tensor.ErrUnsupported, "ops.Map: the function is nil"},
 		{"there are operands", func(x, i, e *ops.Node) nodes { return ops.ScanBy(sum, nil, nil, 0) }, tensor.ErrShape, "ops.ScanBy: there is nothing to combine"},
 		{"there are operands", func(x, i, e *ops.Node) nodes { return ops.Map(sum) }, tensor.ErrShape, "ops.Map: function join has 2 arguments, there are 0 operands"},
-		{"two arguments for each operand", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(pair, nodes{x}, nil) }, tensor.ErrShape, "ops.ReduceBy: function join has 4 arguments and 2 results; of 1 operands want 2 and 1"},
+		{"two arguments for each operand", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(pair, nodes{x}, nil) }, tensor.ErrShape, "ops.ReduceBy: combiner join takes 4 arguments and gives 2 results, want 2 and 1"},
 		{"arguments are scalars", func(x, i, e *ops.Node) nodes { return ops.ReduceWindowBy(rank1, nodes{x}, nil, ops.Sliding{}) }, tensor.ErrRank, "ops.ReduceWindowBy: argument 0 of function rows has shape [3], want rank 0"},
 		{"arguments are scalars", func(x, i, e *ops.Node) nodes { return ops.Map(rank1, x, x) }, tensor.ErrRank, "ops.Map: argument 0 of function rows has shape [3]"},
 		{"results are scalars", func(x, i, e *ops.Node) nodes { return ops.ReduceBy(wide, nodes{x}, nil) }, tensor.ErrRank, "ops.ReduceBy: result 0 of function wide has shape [1]"},
