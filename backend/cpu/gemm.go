@@ -42,10 +42,10 @@ const (
 	packPanels = 4  // and from this number of panels packing y
 )
 
-func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A], tile *simd.Tile[A]) graph.Kernel {
+func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A]) graph.Kernel {
 	r := x.Rank()
 	p := &gemm[E, A]{
-		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows, tile: tile,
+		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows,
 		turn: simd.MovementOf[A]().Transpose, add: simd.SumsOf[A]().Row,
 		batch: newNest(batchOf(out), batchOf(x), batchOf(y)),
 		m:     x.Shape[r-2], k: x.Shape[r-1], n: y.Shape[r-1],
@@ -56,9 +56,11 @@ func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, 
 		p.m, p.n = p.n, p.m
 		p.x, p.y, p.c = p.y.transposed(), p.x.transposed(), p.c.transposed()
 	}
+	tile := simd.TileOf[A](p.n)
+	p.tile = tile
 	p.direct = rows.same && p.c.col == 1 && p.c.row >= 0
 	p.packX = !rows.same || p.x.row < 0 || p.x.col < 0 || ceilDiv(p.n, tile.Columns) >= packStrips
-	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, simd.TileRows) >= packPanels
+	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, tile.Rows) >= packPanels
 	return p
 }
 
