@@ -165,3 +165,35 @@ func testTranspose[T Float](t *testing.T) {
 		}
 	}
 }
+
+func TestTransposeWidths(t *testing.T) {
+	t.Run("1", func(t *testing.T) { testTransposeWidth(t, func(i int) uint8 { return uint8(i + 1) }) })
+	t.Run("2", func(t *testing.T) { testTransposeWidth(t, func(i int) uint16 { return uint16(i + 1) }) })
+	t.Run("4", func(t *testing.T) { testTransposeWidth(t, func(i int) uint32 { return 0x7f800000 + uint32(i+1) }) })
+	t.Run("8", func(t *testing.T) { testTransposeWidth(t, func(i int) uint64 { return 0x7ff<<52 + uint64(i+1) }) })
+	t.Run("16", func(t *testing.T) { testTransposeWidth(t, func(i int) complex128 { return complex(float64(i+1), 1) }) })
+}
+
+// testTransposeWidth moves elements of any width: those of 4 and 8 bytes have the bits of signalling NaNs.
+func testTransposeWidth[W comparable](t *testing.T, element func(i int) W) {
+	var zero W
+	for rows := range 20 {
+		for columns := range 20 {
+			srcRow, dstRow := columns+rows%3, rows+columns%4
+			src, dst := make([]W, rows*srcRow+1), make([]W, columns*dstRow+1)
+			for i := range src {
+				src[i] = element(i)
+			}
+			Transpose(dst, dstRow, src, srcRow, rows, columns)
+			for i, got := range dst {
+				want := zero
+				if dstRow > 0 && i < columns*dstRow && i%dstRow < rows {
+					want = src[i%dstRow*srcRow+i/dstRow]
+				}
+				if got != want {
+					t.Fatalf("%d × %d, at %d: %v, want %v", rows, columns, i, got, want)
+				}
+			}
+		}
+	}
+}
