@@ -22,9 +22,9 @@ func init() {
 	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), scalarBy(mulByF32), shiftBy(subByF32),
-		shiftsBy(shiftsF32)}
+		shiftsBy(shiftsF32), rowBy(addQuietF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), scalarBy(mulByF64), shiftBy(subByF64),
-		shiftsBy(shiftsF64)}
+		shiftsBy(shiftsF64), rowBy(addQuietF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{
