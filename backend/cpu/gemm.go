@@ -6,15 +6,17 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// gemm is the matrix product of floats on CPUs with fused multiply-adds, by tiles of 6 rows and two registers of
-// columns. As in matmul the order is fixed by the extents: k is cut in blocks of 256, a block is a chain of
-// fused multiply-adds from 0 on, and the sums of the blocks are added in order. So the bits do not depend on
-// layouts, on what is packed or on threads, but they are not those of matmul, which rounds every product.
+// gemm is the matrix product of floats on CPUs with fused multiply-adds, by tiles of 6 or 12 rows and two
+// registers of columns. As in matmul the order is fixed by the extents: k is cut in blocks of 256, a block is a
+// chain of fused multiply-adds from 0 on, and the sums of the blocks are added in order. So the bits do not
+// depend on layouts, on the tile, on what is packed or on threads, but they are not those of matmul, which
+// rounds every product.
 //
-// It is bound by arithmetic: a tile keeps 12 sums in registers, for 12 fused operations it loads two registers
-// and six scalars. y is packed, a block of k and up to 64 strips of columns at a time, in strips as wide as a
-// tile, so that a strip stays in the nearest cache while all rows of x pass by; x is packed, in panels of
-// 6 rows, where there are enough strips to pay for it, and else read where it lies.
+// It is bound by arithmetic: a tile keeps 12 or 24 sums in registers, and for as many fused operations it loads
+// two registers and as many scalars as it has rows. y is packed, a block of k and up to 64 strips of columns at
+// a time, in strips as wide as a tile, so that a strip stays in the nearest cache while all rows of x pass by; x
+// is packed, in panels of as many rows as a tile has, where there are enough strips to pay for it, and else read
+// where it lies.
 type gemm[E tensor.Element, A float] struct {
 	operands fixed
 	rows     rowsOf[E, A]
@@ -35,17 +37,17 @@ type gemm[E tensor.Element, A float] struct {
 
 const (
 	gemmDepth  = matmulBlock // of k
-	gemmStrips = 64          // of y, packed at a time: a megabyte
+	gemmStrips = 64          // of y, packed at a time: one or two megabytes
 	gemmBytes  = 128 << 10   // of x, packed at a time: for the second-level cache
 
 	packStrips = 16 // from this number of strips on packing x pays
 	packPanels = 4  // and from this number of panels packing y
 )
 
-func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A], tile *simd.Tile[A]) graph.Kernel {
+func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A]) graph.Kernel {
 	r := x.Rank()
 	p := &gemm[E, A]{
-		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows, tile: tile,
+		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows,
 		turn: simd.MovementOf[A]().Transpose, add: simd.SumsOf[A]().Row,
 		batch: newNest(batchOf(out), batchOf(x), batchOf(y)),
 		m:     x.Shape[r-2], k: x.Shape[r-1], n: y.Shape[r-1],
@@ -56,9 +58,11 @@ func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, 
 		p.m, p.n = p.n, p.m
 		p.x, p.y, p.c = p.y.transposed(), p.x.transposed(), p.c.transposed()
 	}
+	tile := simd.TileOf[A](p.n)
+	p.tile = tile
 	p.direct = rows.same && p.c.col == 1 && p.c.row >= 0
 	p.packX = !rows.same || p.x.row < 0 || p.x.col < 0 || ceilDiv(p.n, tile.Columns) >= packStrips
-	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, simd.TileRows) >= packPanels
+	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, tile.Rows) >= packPanels
 	return p
 }
 

@@ -40,27 +40,32 @@ func (r *gemmRun[E, A]) packStrip(b *gemmBlock[A], w *gemmScratch[A], dst []A, j
 	}
 }
 
-// packPanels packs panels of x: depth columns, simd.PackedRow apart, panel by panel.
+// packPanels packs panels of x: depth columns, tile.Apart apart, panel by panel.
 func (r *gemmRun[E, A]) packPanels(b *gemmBlock[A], w *gemmScratch[A], p0, p1 int) {
-	p, size := r.p, b.depth*simd.PackedRow
+	p := r.p
+	tall, apart := p.tile.Rows, p.tile.Apart
+	size := b.depth * apart
 	w.panels = grown(w.panels, (p1-p0)*size)
 	for panel := p0; panel < p1; panel++ {
-		i := panel * simd.TileRows
-		dst, rows := w.panels[(panel-p0)*size:][:size], min(simd.TileRows, p.m-i)
+		i := panel * tall
+		dst, rows := w.panels[(panel-p0)*size:][:size], min(tall, p.m-i)
 		at := b.xAt + i*p.x.row + b.k0*p.x.col
 		switch {
-		case p.rows.same && p.x.col == 1 && p.x.row >= 0 && rows == simd.TileRows:
+		case p.rows.same && p.x.col == 1 && p.x.row >= 0 && rows == tall:
 			p.tile.Pack(dst, r.xa[at:], p.x.row, b.depth)
-		case p.rows.same && p.x.row == 1 && rows == simd.TileRows:
+		case p.rows.same && p.x.row == 1 && rows == tall:
 			for k := range b.depth {
-				*(*[simd.TileRows]A)(dst[k*simd.PackedRow:]) = *(*[simd.TileRows]A)(r.xa[at+k*p.x.col:])
+				to, from := dst[k*apart:][:tall], r.xa[at+k*p.x.col:][:tall]
+				for i := 0; i < tall; i += simd.RowUnit {
+					*(*[simd.RowUnit]A)(to[i:]) = *(*[simd.RowUnit]A)(from[i:])
+				}
 			}
 		default:
 			w.line = grown(w.line, b.depth)
 			for row := range rows {
 				p.rows.load(w.line, r.x, at+row*p.x.row, p.x.col)
 				for k, v := range w.line {
-					dst[k*simd.PackedRow+row] = v
+					dst[k*apart+row] = v
 				}
 			}
 		}

@@ -1,9 +1,6 @@
 package cpu
 
-import (
-	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
-	"github.com/adjoint-go/adjoint/tensor"
-)
+import "github.com/adjoint-go/adjoint/tensor"
 
 // Three ways to divide the work, and none changes a sum. Many products: each is one thread's. A product of many
 // rows: y is packed by all threads, then rows are divided, evenly and in whole panels. A product of few rows:
@@ -24,7 +21,7 @@ func (g *gemmProducts[E, A]) chunk(lo, hi int) {
 			if p.packY {
 				r.pack(b, w, 0, ceilDiv(b.columns, p.tile.Columns))
 			}
-			r.multiply(b, w, 0, ceilDiv(p.m, simd.TileRows), 0, ceilDiv(b.columns, p.tile.Columns))
+			r.multiply(b, w, 0, ceilDiv(p.m, p.tile.Rows), 0, ceilDiv(b.columns, p.tile.Columns))
 		}
 		w.batch.next()
 	}
@@ -35,7 +32,7 @@ func (g *gemmProducts[E, A]) chunk(lo, hi int) {
 func (r *gemmRun[E, A]) shared(x *Exec, products int) {
 	p := r.p
 	w := p.spare.get()
-	panels := ceilDiv(p.m, simd.TileRows)
+	panels := ceilDiv(p.m, p.tile.Rows)
 	w.batch.seek(&p.batch, 1, 0)
 	for range products {
 		b := &r.gemmBlock
@@ -49,7 +46,7 @@ func (r *gemmRun[E, A]) shared(x *Exec, products int) {
 			if p.packY {
 				x.run(strips, max(1, gemmGrain/8/(p.tile.Columns*b.depth)), (*gemmPacking[E, A])(r))
 			}
-			x.run(panels, max(1, gemmGrain/(simd.TileRows*b.columns*b.depth)), (*gemmRows[E, A])(r))
+			x.run(panels, max(1, gemmGrain/(p.tile.Rows*b.columns*b.depth)), (*gemmRows[E, A])(r))
 		}
 		w.batch.next()
 	}
@@ -114,14 +111,14 @@ func (g *gemmColumns[E, A]) chunk(lo, hi int) {
 	if r.p.packY {
 		r.pack(&r.gemmBlock, w, lo, hi)
 	}
-	r.multiply(&r.gemmBlock, w, 0, ceilDiv(r.p.m, simd.TileRows), lo, hi)
+	r.multiply(&r.gemmBlock, w, 0, ceilDiv(r.p.m, r.p.tile.Rows), lo, hi)
 	r.p.spare.put(w)
 }
 
 // multiply does panels p0 to p1 − 1 of strips s0 to s1 − 1 of a block.
 func (r *gemmRun[E, A]) multiply(b *gemmBlock[A], w *gemmScratch[A], p0, p1, s0, s1 int) {
 	p := r.p
-	atOnce := max(1, gemmBytes/(gemmDepth*simd.PackedRow*sizeOf[A]()))
+	atOnce := max(1, gemmBytes/(gemmDepth*p.tile.Apart*sizeOf[A]()))
 	for ; p0 < p1; p0 += atOnce {
 		end := min(p1, p0+atOnce)
 		if p.packX {
@@ -133,7 +130,7 @@ func (r *gemmRun[E, A]) multiply(b *gemmBlock[A], w *gemmScratch[A], p0, p1, s0,
 			}
 		}
 		if !p.direct && b.k0+b.depth == p.k {
-			r.storeRows(b, p0*simd.TileRows, min(p.m, end*simd.TileRows), s0*p.tile.Columns,
+			r.storeRows(b, p0*p.tile.Rows, min(p.m, end*p.tile.Rows), s0*p.tile.Columns,
 				min(b.columns, s1*p.tile.Columns))
 		}
 	}
@@ -142,11 +139,11 @@ func (r *gemmRun[E, A]) multiply(b *gemmBlock[A], w *gemmScratch[A], p0, p1, s0,
 // one does the tile of a panel, which is packed in a slot, and a strip.
 func (r *gemmRun[E, A]) one(b *gemmBlock[A], w *gemmScratch[A], panel, slot, strip int) {
 	p := r.p
-	i, j, wide := panel*simd.TileRows, strip*p.tile.Columns, p.tile.Columns
-	rows, columns := min(simd.TileRows, p.m-i), min(wide, b.columns-j)
-	x, xRow, xCol := w.panels, 1, simd.PackedRow
+	i, j, wide := panel*p.tile.Rows, strip*p.tile.Columns, p.tile.Columns
+	rows, columns := min(p.tile.Rows, p.m-i), min(wide, b.columns-j)
+	x, xRow, xCol := w.panels, 1, p.tile.Apart
 	if p.packX {
-		x = x[slot*b.depth*simd.PackedRow:]
+		x = x[slot*b.depth*p.tile.Apart:]
 	} else {
 		x, xRow, xCol = r.xa[b.xAt+i*p.x.row+b.k0*p.x.col:], p.x.row, p.x.col
 	}
@@ -174,7 +171,7 @@ func (r *gemmRun[E, A]) one(b *gemmBlock[A], w *gemmScratch[A], panel, slot, str
 		p.tile.Multiply(rows, c[at:], cRow, x, xRow, xCol, y, yRow, b.depth, add)
 		return
 	}
-	w.edge = grown(w.edge, simd.TileRows*wide)
+	w.edge = grown(w.edge, p.tile.Rows*wide)
 	p.tile.Multiply(rows, w.edge, wide, x, xRow, xCol, y, yRow, b.depth, false)
 	for k := range rows {
 		to, from := c[at+k*cRow:][:columns], w.edge[k*wide:][:columns]

@@ -85,8 +85,8 @@ func compileMatMul(_ ops.MatMulOp, out, x, y graph.Operand) (graph.Kernel, error
 
 // newFloatMatMul takes tiles of fused multiply-adds where the CPU has them. Without k there is nothing to fuse.
 func newFloatMatMul[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A]) graph.Kernel {
-	if tile := simd.TileOf[A](); tile != nil && x.Shape[x.Rank()-1] > 0 {
-		return newGemm(out, x, y, rows, tile)
+	if simd.TileOf[A](1) != nil && x.Shape[x.Rank()-1] > 0 {
+		return newGemm(out, x, y, rows)
 	}
 	return newMatMul(out, x, y, rows, macOf[A]())
 }

@@ -131,7 +131,7 @@ func sweepSame[T interface {
 
 // macFor is the fused operation where kernels have it, else one that rounds the product by itself.
 func macFor[A float](fused func(s, x, y A) A) func(s, x, y A) A {
-	if simd.TileOf[A]() != nil {
+	if simd.TileOf[A](1) != nil {
 		return fused
 	}
 	return func(s, x, y A) A { return s + A(x*y) }

@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/adjoint-go/adjoint/tensor"
+import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/tensor"
+)
 
 // walk is the place of a plane in an operand: that of its first element, and the steps to the next row and
 // column.
@@ -39,41 +42,14 @@ func movePlane[W tensor.Element](dst *tensor.Storage, d walk, src *tensor.Storag
 		s.row, s.col = s.col, s.row
 	}
 	to, from := tensor.Elements[W](dst), tensor.Elements[W](src)
-	if d.row == 1 && s.col == 1 {
-		n := height &^ (transposeLines - 1)
-		transpose(to, d, from, s, n, width)
-		height -= n
-		d.at += n
-		s.at += n * s.row
+	if d.row == 1 && s.col == 1 && d.col >= 0 && s.row >= 0 && height >= shortLine {
+		simd.Transpose(to[d.at:], d.col, from[s.at:], s.row, height, width)
+		return
 	}
 	for range height {
 		moveLine(to, d.at, d.col, from, s.at, s.col, width)
 		d.at += d.row
 		s.at += s.row
-	}
-}
-
-const transposeLines = 8
-
-// transpose turns dense lines of the source into dense columns, eight at a time, so that a store is to
-// where the last one was, not a line further. It takes a multiple of transposeLines lines.
-func transpose[W tensor.Element](to []W, d walk, from []W, s walk, lines, n int) {
-	for ; lines > 0; lines -= transposeLines {
-		var in [transposeLines][]W
-		for k := range in {
-			in[k] = from[s.at : s.at+n]
-			s.at += s.row
-		}
-		a, b, c, e := in[0][:n], in[1][:n], in[2][:n], in[3][:n]
-		f, g, h, i := in[4][:n], in[5][:n], in[6][:n], in[7][:n]
-		at := d.at
-		for k := range n {
-			out := to[at : at+transposeLines : at+transposeLines]
-			out[0], out[1], out[2], out[3] = a[k], b[k], c[k], e[k]
-			out[4], out[5], out[6], out[7] = f[k], g[k], h[k], i[k]
-			at += d.col
-		}
-		d.at += transposeLines
 	}
 }
 

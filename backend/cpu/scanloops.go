@@ -3,6 +3,7 @@ package cpu
 import (
 	"math"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/ops"
 )
 
@@ -50,6 +51,7 @@ func floatScan[A float](fn ops.ScanFn, exps *exponentials[A]) scanLoops[A] {
 	switch fn {
 	case ops.ScanSum:
 		r = carriedScan(func(A) A { return 0 })
+		r.row, r.quietRow = newFloatRow[A](), true
 	case ops.ScanProd:
 		r = prodScan[A]()
 	case ops.ScanMax:
@@ -195,6 +197,17 @@ func (c carried[A]) row(s *scanStep[A]) {
 	for i, v := range x {
 		v += r[i]
 		r[i], y[i] = v, hi[i]+v
+	}
+}
+
+// newFloatRow is row on floats, whose results have quiet NaNs: two passes over rows in the cache.
+func newFloatRow[A float]() func(s *scanStep[A]) {
+	add, addQuiet := simd.SumsOf[A]().Row, simd.FloatsOf[A]().AddQuiet
+	return func(s *scanStep[A]) {
+		n := len(s.x)
+		r := s.h[1][:n]
+		add(r, r, s.x)
+		addQuiet(s.y[:n], s.h[0], r)
 	}
 }
 

@@ -37,6 +37,7 @@ type scanLoops[A any] struct {
 	row      func(s *scanStep[A])              // a row
 	settle   func(h *[scanState][]A)           // behind every settleEvery rows; nil: there is nothing to do
 	quiet    func(values []A)                  // gives NaNs one form; nil where there are none
+	quietRow bool                              // row does so by itself
 	cost     int                               // of an element, in additions
 }
 
@@ -205,7 +206,7 @@ func (p *scanner[E, A]) strip(w *scanScratch[E, A], n int) {
 		p.open(w, 0, n, &at, p.lines.step)
 		s.place, s.first = p.first+i*p.along, i == 0
 		p.row(s)
-		if p.quiet != nil {
+		if p.quiet != nil && !p.quietRow {
 			p.quiet(s.y)
 		}
 		p.close(w, 0, &at, p.lines.step)

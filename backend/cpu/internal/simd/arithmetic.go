@@ -19,6 +19,8 @@ type Floats[T Float] struct {
 	// element of a line of −∞. It stays NaN where m is. Shifts takes an m for each element.
 	Shift  func(out, a []T, m T)
 	Shifts func(out, a, m []T)
+	// AddQuiet is out = a + b, where a NaN has the bits of math.NaN.
+	AddQuiet func(out, a, b []T)
 }
 
 var (
@@ -54,13 +56,24 @@ func goArithmetic[T Number]() Arithmetic[T] {
 }
 
 func goFloats[T Float]() Floats[T] {
-	return Floats[T]{divRow[T], divBy[T], mulBy[T], shift[T], shifts[T]}
+	return Floats[T]{divRow[T], divBy[T], mulBy[T], shift[T], shifts[T], addQuiet[T]}
 }
 
 func subRow[T Number](out, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] - b[i]
+	}
+}
+
+func addQuiet[T Float](out, a, b []T) {
+	a, b = a[:len(out)], b[:len(out)]
+	for i := range out {
+		v := a[i] + b[i]
+		if v != v {
+			v = NaN[T]()
+		}
+		out[i] = v
 	}
 }
 

@@ -1,39 +1,48 @@
 package simd
 
-// TileRows is the most rows of a tile.
-const TileRows = 6
+import "unsafe"
+
+// RowUnit divides the number of rows of every tile.
+const RowUnit = 6
 
 // Tile is the inner kernel of a matrix product: a few rows of a times Columns columns of b. There is none
 // without assembly. It fuses each product with its sum: the sums of a tile are
 //
 //	s ← fma(a[i, k], b[k, j], s), from 0 on, k in order
 //
-// whatever the strides and the number of rows, and they are stored in c or added to it.
+// whatever the tile, the strides and the number of rows, and they are stored in c or added to it.
 type Tile[T Float] struct {
-	Columns int
-	by      [TileRows + 1]tileKernel[T]
-	squares func(dst, a *T, aRow, squares int) // packs as many columns of TileRows rows as a register holds
+	Rows, Columns int // at most
+	Apart         int // how far apart Pack puts the columns of a, no less than Rows
+	by            []tileKernel[T]
+	squares       func(dst, a *T, aRow, squares int) // packs squares of 32 bytes of Rows rows
 }
 
 type tileKernel[T Float] func(c *T, cRow int, a *T, aRow, aCol int, b *T, bRow, depth, add int)
 
-// PackedRow is how far apart Pack puts the columns of a.
-const PackedRow = 8
-
+// The tiles of a type, the narrower ones first.
 var (
-	tile32 *Tile[float32]
-	tile64 *Tile[float64]
+	tiles32 []*Tile[float32]
+	tiles64 []*Tile[float64]
 )
 
-// TileOf is the tile of a type, nil where there is none.
-func TileOf[T Float]() *Tile[T] {
-	if t, ok := any(tile32).(*Tile[T]); ok {
-		return t
+// TileOf is the tile for products of so many columns, nil where there is none: the widest that they fill, or
+// the next, of which they fill more than half.
+func TileOf[T Float](columns int) *Tile[T] {
+	tiles, ok := any(tiles32).([]*Tile[T])
+	if !ok {
+		tiles = any(tiles64).([]*Tile[T])
 	}
-	return any(tile64).(*Tile[T])
+	var best *Tile[T]
+	for _, t := range tiles {
+		if best == nil || columns > t.Columns/2 {
+			best = t
+		}
+	}
+	return best
 }
 
-// Multiply does a tile of 1 to TileRows rows and a depth of 1 to 1024: element (i, k) of a is
+// Multiply does a tile of 1 to t.Rows rows and a depth of 1 to 1024: element (i, k) of a is
 // a[i·aRow + k·aCol], row k of b begins at b[k·bRow], row i of c at c[i·cRow]. Strides are not negative.
 func (t *Tile[T]) Multiply(rows int, c []T, cRow int, a []T, aRow, aCol int, b []T, bRow, depth int, add bool) {
 	// What assembly reaches, checked here.
@@ -45,20 +54,20 @@ func (t *Tile[T]) Multiply(rows int, c []T, cRow int, a []T, aRow, aCol int, b [
 	t.by[rows](&c[0], cRow, &a[0], aRow, aCol, &b[0], bRow, depth, sum)
 }
 
-// Pack is dst[k·PackedRow + i] = a[i·aRow + k] for i < TileRows, k < depth. What it leaves between is zero.
+// Pack is dst[k·t.Apart + i] = a[i·aRow + k] for i < t.Rows, k < depth. What it leaves between is zero.
 func (t *Tile[T]) Pack(dst, a []T, aRow, depth int) {
-	lanes := t.Columns / 2
-	dst = dst[:depth*PackedRow]
-	_ = a[(TileRows-1)*aRow+depth-1]
+	lanes := 32 / int(unsafe.Sizeof(a[0]))
+	dst = dst[:depth*t.Apart]
+	_ = a[(t.Rows-1)*aRow+depth-1]
 	whole := depth &^ (lanes - 1)
 	if whole > 0 {
 		t.squares(&dst[0], &a[0], aRow, whole/lanes)
 	}
 	for k := whole; k < depth; k++ {
-		to := dst[k*PackedRow:][:PackedRow]
-		for i := range TileRows {
+		to := dst[k*t.Apart:][:t.Apart]
+		for i := range t.Rows {
 			to[i] = a[i*aRow+k]
 		}
-		clear(to[TileRows:])
+		clear(to[t.Rows:])
 	}
 }

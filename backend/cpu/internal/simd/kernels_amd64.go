@@ -36,6 +36,11 @@ func mulF32(out *float32, a *float32, b *float32, n int)
 //go:noescape
 func divF32(out *float32, a *float32, b *float32, n int)
 
+// addQuietF32 is out = a + b, NaN as math.NaN, element by element.
+//
+//go:noescape
+func addQuietF32(out *float32, a *float32, b *float32, n int)
+
 // maxF32 is out = max(a, b), element by element.
 //
 //go:noescape
@@ -160,6 +165,90 @@ func gemm5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, 
 //go:noescape
 func gemm6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
+// gemmWide1F32 multiplies 1 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide1F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide2F32 multiplies 2 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide2F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide3F32 multiplies 3 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide3F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide4F32 multiplies 4 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide4F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide5F32 multiplies 5 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide6F32 multiplies 6 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide7F32 multiplies 7 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide7F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide8F32 multiplies 8 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide8F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide9F32 multiplies 9 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide9F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide10F32 multiplies 10 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide10F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide11F32 multiplies 11 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide11F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWide12F32 multiplies 12 rows of a by 32 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide12F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
 // transpose8F32 turns squares of 8 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
 //
@@ -171,6 +260,12 @@ func transpose8F32(dst *float32, dstRow int, src *float32, srcRow int, squares i
 //
 //go:noescape
 func transpose6F32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+
+// transposeFourF32 turns four rows of src into columns of dst, eight elements of each a square.
+// Strides are in elements.
+//
+//go:noescape
+func transposeFourF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
 
 // sumBlockF64 is the sum of a block of n elements in eight lanes. It is bound by the latency
 // of addition: 4 cycles for eight elements.
@@ -203,6 +298,11 @@ func mulF64(out *float64, a *float64, b *float64, n int)
 //
 //go:noescape
 func divF64(out *float64, a *float64, b *float64, n int)
+
+// addQuietF64 is out = a + b, NaN as math.NaN, element by element.
+//
+//go:noescape
+func addQuietF64(out *float64, a *float64, b *float64, n int)
 
 // maxF64 is out = max(a, b), element by element.
 //
@@ -327,6 +427,90 @@ func gemm5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, 
 //
 //go:noescape
 func gemm6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide1F64 multiplies 1 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide1F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide2F64 multiplies 2 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide2F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide3F64 multiplies 3 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide3F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide4F64 multiplies 4 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide4F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide5F64 multiplies 5 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide6F64 multiplies 6 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide7F64 multiplies 7 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide7F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide8F64 multiplies 8 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide8F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide9F64 multiplies 9 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide9F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide10F64 multiplies 10 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide10F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide11F64 multiplies 11 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide11F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWide12F64 multiplies 12 rows of a by 16 columns of b, in order and with one rounding for each product and
+// sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
+// columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWide12F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
 // transpose4F64 turns squares of 4 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.

@@ -376,6 +376,94 @@ done:
 	VZEROUPPER
 	RET
 
+// func addQuietF32(out *float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·addQuietF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+by4:
+	SUBQ      $0x00000020, BX
+	JL        after4
+	VMOVUPS   (CX)(SI*1), Y0
+	VMOVUPS   (DX)(SI*1), Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y1, Y2, Y0, Y0
+	VMOVUPS   Y0, (AX)(SI*1)
+	VMOVUPS   32(CX)(SI*1), Y0
+	VMOVUPS   32(DX)(SI*1), Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y1, Y2, Y0, Y0
+	VMOVUPS   Y0, 32(AX)(SI*1)
+	VMOVUPS   64(CX)(SI*1), Y0
+	VMOVUPS   64(DX)(SI*1), Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y1, Y2, Y0, Y0
+	VMOVUPS   Y0, 64(AX)(SI*1)
+	VMOVUPS   96(CX)(SI*1), Y0
+	VMOVUPS   96(DX)(SI*1), Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y1, Y2, Y0, Y0
+	VMOVUPS   Y0, 96(AX)(SI*1)
+	ADDQ      $0x00000080, SI
+	JMP       by4
+
+after4:
+	ADDQ $0x00000020, BX
+
+by1:
+	SUBQ      $0x00000008, BX
+	JL        after1
+	VMOVUPS   (CX)(SI*1), Y0
+	VMOVUPS   (DX)(SI*1), Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y1
+	VMOVUPS   quietNaNF32<>+0(SB), Y2
+	VBLENDVPS Y1, Y2, Y0, Y0
+	VMOVUPS   Y0, (AX)(SI*1)
+	ADDQ      $0x00000020, SI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000008, BX
+	JZ         done
+	LEAQ       masks<>+0(SB), DI
+	SHLQ       $0x02, BX
+	SUBQ       BX, DI
+	VMOVUPS    64(DI), Y0
+	VMASKMOVPS (CX)(SI*1), Y0, Y1
+	VMASKMOVPS (DX)(SI*1), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VCMPPS     $0x03, Y1, Y1, Y2
+	VMOVUPS    quietNaNF32<>+0(SB), Y3
+	VBLENDVPS  Y2, Y3, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA quietNaNF32<>+0(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+4(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+8(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+12(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+16(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+20(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+24(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+28(SB)/4, $0x7fc00000
+GLOBL quietNaNF32<>(SB), RODATA|NOPTR, $32
+
 // func maxF32(out *float32, a *float32, b *float32, n int)
 // Requires: AVX
 TEXT ·maxF32(SB), NOSPLIT, $0-32
@@ -465,16 +553,6 @@ after1:
 done:
 	VZEROUPPER
 	RET
-
-DATA quietNaNF32<>+0(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+4(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+8(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+12(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+16(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+20(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+24(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+28(SB)/4, $0x7fc00000
-GLOBL quietNaNF32<>(SB), RODATA|NOPTR, $32
 
 // func minF32(out *float32, a *float32, b *float32, n int)
 // Requires: AVX
@@ -1459,8 +1537,7 @@ TEXT ·gemm1F32(SB), NOSPLIT, $0-72
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
@@ -1471,7 +1548,6 @@ loop:
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         SI, DX
-	ADDQ         SI, R10
 	ADDQ         R8, DI
 	DECQ         R9
 	JNZ          loop
@@ -1505,8 +1581,7 @@ TEXT ·gemm2F32(SB), NOSPLIT, $0-72
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1522,7 +1597,6 @@ loop:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         SI, DX
-	ADDQ         SI, R10
 	ADDQ         R8, DI
 	DECQ         R9
 	JNZ          loop
@@ -1562,8 +1636,7 @@ TEXT ·gemm3F32(SB), NOSPLIT, $0-72
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1584,7 +1657,6 @@ loop:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         SI, DX
-	ADDQ         SI, R10
 	ADDQ         R8, DI
 	DECQ         R9
 	JNZ          loop
@@ -1630,8 +1702,8 @@ TEXT ·gemm4F32(SB), NOSPLIT, $0-72
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
+	LEAQ   (DX)(R10*1), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1709,8 +1781,8 @@ TEXT ·gemm5F32(SB), NOSPLIT, $0-72
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
+	LEAQ   (DX)(R10*1), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1799,8 +1871,8 @@ TEXT ·gemm6F32(SB), NOSPLIT, $0-72
 	SHLQ   $0x02, BX
 	SHLQ   $0x02, SI
 	SHLQ   $0x02, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
+	LEAQ   (DX)(R10*1), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1881,6 +1953,1542 @@ store:
 	ADDQ    CX, AX
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide1F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide1F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), BX
+	MOVQ       AX, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 127(BX)
+	ADDQ       CX, BX
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+
+loop:
+	VMOVUPS      (DI), Z2
+	VMOVUPS      64(DI), Z3
+	VBROADCASTSS (DX), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         SI, DX
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide2F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide2F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	MOVQ       AX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+
+loop:
+	VMOVUPS      (DI), Z4
+	VMOVUPS      64(DI), Z5
+	VBROADCASTSS (DX), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (DX)(BX*1), Z6
+	VFMADD231PS  Z4, Z6, Z2
+	VFMADD231PS  Z5, Z6, Z3
+	ADDQ         SI, DX
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide3F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide3F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	MOVQ       AX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+
+loop:
+	VMOVUPS      (DI), Z6
+	VMOVUPS      64(DI), Z7
+	VBROADCASTSS (DX), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (DX)(BX*1), Z8
+	VFMADD231PS  Z6, Z8, Z2
+	VFMADD231PS  Z7, Z8, Z3
+	VBROADCASTSS (DX)(BX*2), Z8
+	VFMADD231PS  Z6, Z8, Z4
+	VFMADD231PS  Z7, Z8, Z5
+	ADDQ         SI, DX
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide4F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide4F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R10
+	MOVQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+
+loop:
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	VBROADCASTSS (DX), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (DX)(BX*1), Z10
+	VFMADD231PS  Z8, Z10, Z2
+	VFMADD231PS  Z9, Z10, Z3
+	VBROADCASTSS (DX)(BX*2), Z10
+	VFMADD231PS  Z8, Z10, Z4
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (R10), Z10
+	VFMADD231PS  Z8, Z10, Z6
+	VFMADD231PS  Z9, Z10, Z7
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide5F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R10
+	MOVQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+
+loop:
+	VMOVUPS      (DI), Z10
+	VMOVUPS      64(DI), Z11
+	VBROADCASTSS (DX), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (DX)(BX*1), Z12
+	VFMADD231PS  Z10, Z12, Z2
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS (DX)(BX*2), Z12
+	VFMADD231PS  Z10, Z12, Z4
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (R10), Z12
+	VFMADD231PS  Z10, Z12, Z6
+	VFMADD231PS  Z11, Z12, Z7
+	VBROADCASTSS (R10)(BX*1), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide6F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R10
+	MOVQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+
+loop:
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VBROADCASTSS (DX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (DX)(BX*1), Z14
+	VFMADD231PS  Z12, Z14, Z2
+	VFMADD231PS  Z13, Z14, Z3
+	VBROADCASTSS (DX)(BX*2), Z14
+	VFMADD231PS  Z12, Z14, Z4
+	VFMADD231PS  Z13, Z14, Z5
+	VBROADCASTSS (R10), Z14
+	VFMADD231PS  Z12, Z14, Z6
+	VFMADD231PS  Z13, Z14, Z7
+	VBROADCASTSS (R10)(BX*1), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (R10)(BX*2), Z14
+	VFMADD231PS  Z12, Z14, Z10
+	VFMADD231PS  Z13, Z14, Z11
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide7F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide7F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R10
+	MOVQ       AX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+
+loop:
+	VMOVUPS      (DI), Z14
+	VMOVUPS      64(DI), Z15
+	VBROADCASTSS (DX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (DX)(BX*1), Z16
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS (DX)(BX*2), Z16
+	VFMADD231PS  Z14, Z16, Z4
+	VFMADD231PS  Z15, Z16, Z5
+	VBROADCASTSS (R11), Z16
+	VFMADD231PS  Z14, Z16, Z6
+	VFMADD231PS  Z15, Z16, Z7
+	VBROADCASTSS (R11)(BX*1), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (R11)(BX*2), Z16
+	VFMADD231PS  Z14, Z16, Z10
+	VFMADD231PS  Z15, Z16, Z11
+	VBROADCASTSS (R10), Z16
+	VFMADD231PS  Z14, Z16, Z12
+	VFMADD231PS  Z15, Z16, Z13
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide8F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide8F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R10
+	MOVQ       AX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+
+loop:
+	VMOVUPS      (DI), Z16
+	VMOVUPS      64(DI), Z17
+	VBROADCASTSS (DX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (DX)(BX*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (DX)(BX*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (R11), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (R11)(BX*1), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (R11)(BX*2), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (R10), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (R10)(BX*1), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide9F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide9F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R10
+	MOVQ       AX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+
+loop:
+	VMOVUPS      (DI), Z18
+	VMOVUPS      64(DI), Z19
+	VBROADCASTSS (DX), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS (DX)(BX*1), Z20
+	VFMADD231PS  Z18, Z20, Z2
+	VFMADD231PS  Z19, Z20, Z3
+	VBROADCASTSS (DX)(BX*2), Z20
+	VFMADD231PS  Z18, Z20, Z4
+	VFMADD231PS  Z19, Z20, Z5
+	VBROADCASTSS (R11), Z20
+	VFMADD231PS  Z18, Z20, Z6
+	VFMADD231PS  Z19, Z20, Z7
+	VBROADCASTSS (R11)(BX*1), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (R11)(BX*2), Z20
+	VFMADD231PS  Z18, Z20, Z10
+	VFMADD231PS  Z19, Z20, Z11
+	VBROADCASTSS (R10), Z20
+	VFMADD231PS  Z18, Z20, Z12
+	VFMADD231PS  Z19, Z20, Z13
+	VBROADCASTSS (R10)(BX*1), Z20
+	VFMADD231PS  Z18, Z20, Z14
+	VFMADD231PS  Z19, Z20, Z15
+	VBROADCASTSS (R10)(BX*2), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPS       (DX), Z16, Z16
+	VADDPS       64(DX), Z17, Z17
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide10F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide10F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R12
+	LEAQ       (R12)(R10*1), R10
+	MOVQ       AX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+
+loop:
+	VMOVUPS      (DI), Z20
+	VMOVUPS      64(DI), Z21
+	VBROADCASTSS (DX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (DX)(BX*1), Z22
+	VFMADD231PS  Z20, Z22, Z2
+	VFMADD231PS  Z21, Z22, Z3
+	VBROADCASTSS (DX)(BX*2), Z22
+	VFMADD231PS  Z20, Z22, Z4
+	VFMADD231PS  Z21, Z22, Z5
+	VBROADCASTSS (R11), Z22
+	VFMADD231PS  Z20, Z22, Z6
+	VFMADD231PS  Z21, Z22, Z7
+	VBROADCASTSS (R11)(BX*1), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (R11)(BX*2), Z22
+	VFMADD231PS  Z20, Z22, Z10
+	VFMADD231PS  Z21, Z22, Z11
+	VBROADCASTSS (R12), Z22
+	VFMADD231PS  Z20, Z22, Z12
+	VFMADD231PS  Z21, Z22, Z13
+	VBROADCASTSS (R12)(BX*1), Z22
+	VFMADD231PS  Z20, Z22, Z14
+	VFMADD231PS  Z21, Z22, Z15
+	VBROADCASTSS (R12)(BX*2), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (R10), Z22
+	VFMADD231PS  Z20, Z22, Z18
+	VFMADD231PS  Z21, Z22, Z19
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPS       (DX), Z16, Z16
+	VADDPS       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPS       (DX), Z18, Z18
+	VADDPS       64(DX), Z19, Z19
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide11F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide11F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R12
+	LEAQ       (R12)(R10*1), R10
+	MOVQ       AX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+
+loop:
+	VMOVUPS      (DI), Z22
+	VMOVUPS      64(DI), Z23
+	VBROADCASTSS (DX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (DX)(BX*1), Z24
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS (DX)(BX*2), Z24
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (R11), Z24
+	VFMADD231PS  Z22, Z24, Z6
+	VFMADD231PS  Z23, Z24, Z7
+	VBROADCASTSS (R11)(BX*1), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (R11)(BX*2), Z24
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS (R12), Z24
+	VFMADD231PS  Z22, Z24, Z12
+	VFMADD231PS  Z23, Z24, Z13
+	VBROADCASTSS (R12)(BX*1), Z24
+	VFMADD231PS  Z22, Z24, Z14
+	VFMADD231PS  Z23, Z24, Z15
+	VBROADCASTSS (R12)(BX*2), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (R10), Z24
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	VBROADCASTSS (R10)(BX*1), Z24
+	VFMADD231PS  Z22, Z24, Z20
+	VFMADD231PS  Z23, Z24, Z21
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPS       (DX), Z16, Z16
+	VADDPS       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPS       (DX), Z18, Z18
+	VADDPS       64(DX), Z19, Z19
+	ADDQ         CX, DX
+	VADDPS       (DX), Z20, Z20
+	VADDPS       64(DX), Z21, Z21
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide12F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide12F32(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x02, CX
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R12
+	LEAQ       (R12)(R10*1), R10
+	MOVQ       AX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	VXORPS     Z22, Z22, Z22
+	VXORPS     Z23, Z23, Z23
+
+loop:
+	VMOVUPS      (DI), Z24
+	VMOVUPS      64(DI), Z25
+	VBROADCASTSS (DX), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS (DX)(BX*1), Z26
+	VFMADD231PS  Z24, Z26, Z2
+	VFMADD231PS  Z25, Z26, Z3
+	VBROADCASTSS (DX)(BX*2), Z26
+	VFMADD231PS  Z24, Z26, Z4
+	VFMADD231PS  Z25, Z26, Z5
+	VBROADCASTSS (R11), Z26
+	VFMADD231PS  Z24, Z26, Z6
+	VFMADD231PS  Z25, Z26, Z7
+	VBROADCASTSS (R11)(BX*1), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (R11)(BX*2), Z26
+	VFMADD231PS  Z24, Z26, Z10
+	VFMADD231PS  Z25, Z26, Z11
+	VBROADCASTSS (R12), Z26
+	VFMADD231PS  Z24, Z26, Z12
+	VFMADD231PS  Z25, Z26, Z13
+	VBROADCASTSS (R12)(BX*1), Z26
+	VFMADD231PS  Z24, Z26, Z14
+	VFMADD231PS  Z25, Z26, Z15
+	VBROADCASTSS (R12)(BX*2), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS (R10), Z26
+	VFMADD231PS  Z24, Z26, Z18
+	VFMADD231PS  Z25, Z26, Z19
+	VBROADCASTSS (R10)(BX*1), Z26
+	VFMADD231PS  Z24, Z26, Z20
+	VFMADD231PS  Z25, Z26, Z21
+	VBROADCASTSS (R10)(BX*2), Z26
+	VFMADD231PS  Z24, Z26, Z22
+	VFMADD231PS  Z25, Z26, Z23
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPS       (DX), Z0, Z0
+	VADDPS       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPS       (DX), Z2, Z2
+	VADDPS       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPS       (DX), Z4, Z4
+	VADDPS       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPS       (DX), Z6, Z6
+	VADDPS       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPS       (DX), Z8, Z8
+	VADDPS       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPS       (DX), Z10, Z10
+	VADDPS       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPS       (DX), Z12, Z12
+	VADDPS       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPS       (DX), Z14, Z14
+	VADDPS       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPS       (DX), Z16, Z16
+	VADDPS       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPS       (DX), Z18, Z18
+	VADDPS       64(DX), Z19, Z19
+	ADDQ         CX, DX
+	VADDPS       (DX), Z20, Z20
+	VADDPS       64(DX), Z21, Z21
+	ADDQ         CX, DX
+	VADDPS       (DX), Z22, Z22
+	VADDPS       64(DX), Z23, Z23
+	ADDQ         CX, DX
+
+store:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, 64(AX)
 	ADDQ    CX, AX
 	VZEROUPPER
 	RET
@@ -2030,6 +3638,53 @@ loop:
 	ADDQ       $0x20, DX
 	DECQ       SI
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func transposeFourF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+// Requires: AVX
+TEXT ·transposeFourF32(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstRow+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ squares+32(FP), SI
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), DI
+
+loop:
+	VMOVUPS      (DX), Y0
+	VMOVUPS      (DX)(BX*1), Y1
+	VMOVUPS      (DX)(BX*2), Y2
+	VMOVUPS      (DX)(DI*1), Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKLPS    Y3, Y2, Y1
+	VUNPCKHPS    Y3, Y2, Y2
+	VUNPCKLPD    Y1, Y4, Y3
+	VUNPCKHPD    Y1, Y4, Y1
+	VUNPCKLPD    Y2, Y0, Y4
+	VUNPCKHPD    Y2, Y0, Y0
+	VMOVUPS      X3, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      X1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      X4, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      X0, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y3, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y1, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y4, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y0, (AX)
+	ADDQ         CX, AX
+	ADDQ         $0x20, DX
+	DECQ         SI
+	JNZ          loop
 	VZEROUPPER
 	RET
 
@@ -2400,6 +4055,90 @@ done:
 	VZEROUPPER
 	RET
 
+// func addQuietF64(out *float64, a *float64, b *float64, n int)
+// Requires: AVX
+TEXT ·addQuietF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+by4:
+	SUBQ      $0x00000010, BX
+	JL        after4
+	VMOVUPD   (CX)(SI*1), Y0
+	VMOVUPD   (DX)(SI*1), Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+	VMOVUPD   Y0, (AX)(SI*1)
+	VMOVUPD   32(CX)(SI*1), Y0
+	VMOVUPD   32(DX)(SI*1), Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+	VMOVUPD   Y0, 32(AX)(SI*1)
+	VMOVUPD   64(CX)(SI*1), Y0
+	VMOVUPD   64(DX)(SI*1), Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+	VMOVUPD   Y0, 64(AX)(SI*1)
+	VMOVUPD   96(CX)(SI*1), Y0
+	VMOVUPD   96(DX)(SI*1), Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+	VMOVUPD   Y0, 96(AX)(SI*1)
+	ADDQ      $0x00000080, SI
+	JMP       by4
+
+after4:
+	ADDQ $0x00000010, BX
+
+by1:
+	SUBQ      $0x00000004, BX
+	JL        after1
+	VMOVUPD   (CX)(SI*1), Y0
+	VMOVUPD   (DX)(SI*1), Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y1
+	VMOVUPD   quietNaNF64<>+0(SB), Y2
+	VBLENDVPD Y1, Y2, Y0, Y0
+	VMOVUPD   Y0, (AX)(SI*1)
+	ADDQ      $0x00000020, SI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000004, BX
+	JZ         done
+	LEAQ       masks<>+0(SB), DI
+	SHLQ       $0x03, BX
+	SUBQ       BX, DI
+	VMOVUPS    64(DI), Y0
+	VMASKMOVPD (CX)(SI*1), Y0, Y1
+	VMASKMOVPD (DX)(SI*1), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	VCMPPD     $0x03, Y1, Y1, Y2
+	VMOVUPD    quietNaNF64<>+0(SB), Y3
+	VBLENDVPD  Y2, Y3, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA quietNaNF64<>+0(SB)/8, $0x7ff8000000000001
+DATA quietNaNF64<>+8(SB)/8, $0x7ff8000000000001
+DATA quietNaNF64<>+16(SB)/8, $0x7ff8000000000001
+DATA quietNaNF64<>+24(SB)/8, $0x7ff8000000000001
+GLOBL quietNaNF64<>(SB), RODATA|NOPTR, $32
+
 // func maxF64(out *float64, a *float64, b *float64, n int)
 // Requires: AVX
 TEXT ·maxF64(SB), NOSPLIT, $0-32
@@ -2489,12 +4228,6 @@ after1:
 done:
 	VZEROUPPER
 	RET
-
-DATA quietNaNF64<>+0(SB)/8, $0x7ff8000000000001
-DATA quietNaNF64<>+8(SB)/8, $0x7ff8000000000001
-DATA quietNaNF64<>+16(SB)/8, $0x7ff8000000000001
-DATA quietNaNF64<>+24(SB)/8, $0x7ff8000000000001
-GLOBL quietNaNF64<>(SB), RODATA|NOPTR, $32
 
 // func minF64(out *float64, a *float64, b *float64, n int)
 // Requires: AVX
@@ -3467,8 +5200,7 @@ TEXT ·gemm1F64(SB), NOSPLIT, $0-72
 	SHLQ   $0x03, BX
 	SHLQ   $0x03, SI
 	SHLQ   $0x03, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), BX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 
@@ -3479,7 +5211,6 @@ loop:
 	VFMADD231PD  Y2, Y4, Y0
 	VFMADD231PD  Y3, Y4, Y1
 	ADDQ         SI, DX
-	ADDQ         SI, R10
 	ADDQ         R8, DI
 	DECQ         R9
 	JNZ          loop
@@ -3513,8 +5244,7 @@ TEXT ·gemm2F64(SB), NOSPLIT, $0-72
 	SHLQ   $0x03, BX
 	SHLQ   $0x03, SI
 	SHLQ   $0x03, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -3530,7 +5260,6 @@ loop:
 	VFMADD231PD  Y4, Y6, Y2
 	VFMADD231PD  Y5, Y6, Y3
 	ADDQ         SI, DX
-	ADDQ         SI, R10
 	ADDQ         R8, DI
 	DECQ         R9
 	JNZ          loop
@@ -3570,8 +5299,7 @@ TEXT ·gemm3F64(SB), NOSPLIT, $0-72
 	SHLQ   $0x03, BX
 	SHLQ   $0x03, SI
 	SHLQ   $0x03, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -3592,7 +5320,6 @@ loop:
 	VFMADD231PD  Y6, Y8, Y4
 	VFMADD231PD  Y7, Y8, Y5
 	ADDQ         SI, DX
-	ADDQ         SI, R10
 	ADDQ         R8, DI
 	DECQ         R9
 	JNZ          loop
@@ -3638,8 +5365,8 @@ TEXT ·gemm4F64(SB), NOSPLIT, $0-72
 	SHLQ   $0x03, BX
 	SHLQ   $0x03, SI
 	SHLQ   $0x03, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
+	LEAQ   (DX)(R10*1), R10
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -3717,8 +5444,8 @@ TEXT ·gemm5F64(SB), NOSPLIT, $0-72
 	SHLQ   $0x03, BX
 	SHLQ   $0x03, SI
 	SHLQ   $0x03, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
+	LEAQ   (DX)(R10*1), R10
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -3807,8 +5534,8 @@ TEXT ·gemm6F64(SB), NOSPLIT, $0-72
 	SHLQ   $0x03, BX
 	SHLQ   $0x03, SI
 	SHLQ   $0x03, R8
-	LEAQ   (DX)(BX*2), R10
-	ADDQ   BX, R10
+	LEAQ   (BX)(BX*2), R10
+	LEAQ   (DX)(R10*1), R10
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -3889,6 +5616,1542 @@ store:
 	ADDQ    CX, AX
 	VMOVUPD Y10, (AX)
 	VMOVUPD Y11, 32(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide1F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide1F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), BX
+	MOVQ       AX, BX
+	PREFETCHT0 (BX)
+	PREFETCHT0 127(BX)
+	ADDQ       CX, BX
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+
+loop:
+	VMOVUPD      (DI), Z2
+	VMOVUPD      64(DI), Z3
+	VBROADCASTSD (DX), Z4
+	VFMADD231PD  Z2, Z4, Z0
+	VFMADD231PD  Z3, Z4, Z1
+	ADDQ         SI, DX
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide2F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide2F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	MOVQ       AX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+
+loop:
+	VMOVUPD      (DI), Z4
+	VMOVUPD      64(DI), Z5
+	VBROADCASTSD (DX), Z6
+	VFMADD231PD  Z4, Z6, Z0
+	VFMADD231PD  Z5, Z6, Z1
+	VBROADCASTSD (DX)(BX*1), Z6
+	VFMADD231PD  Z4, Z6, Z2
+	VFMADD231PD  Z5, Z6, Z3
+	ADDQ         SI, DX
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide3F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide3F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	MOVQ       AX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 127(R10)
+	ADDQ       CX, R10
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+
+loop:
+	VMOVUPD      (DI), Z6
+	VMOVUPD      64(DI), Z7
+	VBROADCASTSD (DX), Z8
+	VFMADD231PD  Z6, Z8, Z0
+	VFMADD231PD  Z7, Z8, Z1
+	VBROADCASTSD (DX)(BX*1), Z8
+	VFMADD231PD  Z6, Z8, Z2
+	VFMADD231PD  Z7, Z8, Z3
+	VBROADCASTSD (DX)(BX*2), Z8
+	VFMADD231PD  Z6, Z8, Z4
+	VFMADD231PD  Z7, Z8, Z5
+	ADDQ         SI, DX
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide4F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide4F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R10
+	MOVQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+
+loop:
+	VMOVUPD      (DI), Z8
+	VMOVUPD      64(DI), Z9
+	VBROADCASTSD (DX), Z10
+	VFMADD231PD  Z8, Z10, Z0
+	VFMADD231PD  Z9, Z10, Z1
+	VBROADCASTSD (DX)(BX*1), Z10
+	VFMADD231PD  Z8, Z10, Z2
+	VFMADD231PD  Z9, Z10, Z3
+	VBROADCASTSD (DX)(BX*2), Z10
+	VFMADD231PD  Z8, Z10, Z4
+	VFMADD231PD  Z9, Z10, Z5
+	VBROADCASTSD (R10), Z10
+	VFMADD231PD  Z8, Z10, Z6
+	VFMADD231PD  Z9, Z10, Z7
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide5F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R10
+	MOVQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+
+loop:
+	VMOVUPD      (DI), Z10
+	VMOVUPD      64(DI), Z11
+	VBROADCASTSD (DX), Z12
+	VFMADD231PD  Z10, Z12, Z0
+	VFMADD231PD  Z11, Z12, Z1
+	VBROADCASTSD (DX)(BX*1), Z12
+	VFMADD231PD  Z10, Z12, Z2
+	VFMADD231PD  Z11, Z12, Z3
+	VBROADCASTSD (DX)(BX*2), Z12
+	VFMADD231PD  Z10, Z12, Z4
+	VFMADD231PD  Z11, Z12, Z5
+	VBROADCASTSD (R10), Z12
+	VFMADD231PD  Z10, Z12, Z6
+	VFMADD231PD  Z11, Z12, Z7
+	VBROADCASTSD (R10)(BX*1), Z12
+	VFMADD231PD  Z10, Z12, Z8
+	VFMADD231PD  Z11, Z12, Z9
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPD       (DX), Z8, Z8
+	VADDPD       64(DX), Z9, Z9
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide6F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R10
+	MOVQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 127(R11)
+	ADDQ       CX, R11
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+
+loop:
+	VMOVUPD      (DI), Z12
+	VMOVUPD      64(DI), Z13
+	VBROADCASTSD (DX), Z14
+	VFMADD231PD  Z12, Z14, Z0
+	VFMADD231PD  Z13, Z14, Z1
+	VBROADCASTSD (DX)(BX*1), Z14
+	VFMADD231PD  Z12, Z14, Z2
+	VFMADD231PD  Z13, Z14, Z3
+	VBROADCASTSD (DX)(BX*2), Z14
+	VFMADD231PD  Z12, Z14, Z4
+	VFMADD231PD  Z13, Z14, Z5
+	VBROADCASTSD (R10), Z14
+	VFMADD231PD  Z12, Z14, Z6
+	VFMADD231PD  Z13, Z14, Z7
+	VBROADCASTSD (R10)(BX*1), Z14
+	VFMADD231PD  Z12, Z14, Z8
+	VFMADD231PD  Z13, Z14, Z9
+	VBROADCASTSD (R10)(BX*2), Z14
+	VFMADD231PD  Z12, Z14, Z10
+	VFMADD231PD  Z13, Z14, Z11
+	ADDQ         SI, DX
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPD       (DX), Z8, Z8
+	VADDPD       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPD       (DX), Z10, Z10
+	VADDPD       64(DX), Z11, Z11
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide7F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide7F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R10
+	MOVQ       AX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+
+loop:
+	VMOVUPD      (DI), Z14
+	VMOVUPD      64(DI), Z15
+	VBROADCASTSD (DX), Z16
+	VFMADD231PD  Z14, Z16, Z0
+	VFMADD231PD  Z15, Z16, Z1
+	VBROADCASTSD (DX)(BX*1), Z16
+	VFMADD231PD  Z14, Z16, Z2
+	VFMADD231PD  Z15, Z16, Z3
+	VBROADCASTSD (DX)(BX*2), Z16
+	VFMADD231PD  Z14, Z16, Z4
+	VFMADD231PD  Z15, Z16, Z5
+	VBROADCASTSD (R11), Z16
+	VFMADD231PD  Z14, Z16, Z6
+	VFMADD231PD  Z15, Z16, Z7
+	VBROADCASTSD (R11)(BX*1), Z16
+	VFMADD231PD  Z14, Z16, Z8
+	VFMADD231PD  Z15, Z16, Z9
+	VBROADCASTSD (R11)(BX*2), Z16
+	VFMADD231PD  Z14, Z16, Z10
+	VFMADD231PD  Z15, Z16, Z11
+	VBROADCASTSD (R10), Z16
+	VFMADD231PD  Z14, Z16, Z12
+	VFMADD231PD  Z15, Z16, Z13
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPD       (DX), Z8, Z8
+	VADDPD       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPD       (DX), Z10, Z10
+	VADDPD       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPD       (DX), Z12, Z12
+	VADDPD       64(DX), Z13, Z13
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide8F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide8F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R10
+	MOVQ       AX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+
+loop:
+	VMOVUPD      (DI), Z16
+	VMOVUPD      64(DI), Z17
+	VBROADCASTSD (DX), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (DX)(BX*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (DX)(BX*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (R11), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (R11)(BX*1), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (R11)(BX*2), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (R10), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (R10)(BX*1), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPD       (DX), Z8, Z8
+	VADDPD       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPD       (DX), Z10, Z10
+	VADDPD       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPD       (DX), Z12, Z12
+	VADDPD       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPD       (DX), Z14, Z14
+	VADDPD       64(DX), Z15, Z15
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide9F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide9F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R10
+	MOVQ       AX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 127(R12)
+	ADDQ       CX, R12
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+
+loop:
+	VMOVUPD      (DI), Z18
+	VMOVUPD      64(DI), Z19
+	VBROADCASTSD (DX), Z20
+	VFMADD231PD  Z18, Z20, Z0
+	VFMADD231PD  Z19, Z20, Z1
+	VBROADCASTSD (DX)(BX*1), Z20
+	VFMADD231PD  Z18, Z20, Z2
+	VFMADD231PD  Z19, Z20, Z3
+	VBROADCASTSD (DX)(BX*2), Z20
+	VFMADD231PD  Z18, Z20, Z4
+	VFMADD231PD  Z19, Z20, Z5
+	VBROADCASTSD (R11), Z20
+	VFMADD231PD  Z18, Z20, Z6
+	VFMADD231PD  Z19, Z20, Z7
+	VBROADCASTSD (R11)(BX*1), Z20
+	VFMADD231PD  Z18, Z20, Z8
+	VFMADD231PD  Z19, Z20, Z9
+	VBROADCASTSD (R11)(BX*2), Z20
+	VFMADD231PD  Z18, Z20, Z10
+	VFMADD231PD  Z19, Z20, Z11
+	VBROADCASTSD (R10), Z20
+	VFMADD231PD  Z18, Z20, Z12
+	VFMADD231PD  Z19, Z20, Z13
+	VBROADCASTSD (R10)(BX*1), Z20
+	VFMADD231PD  Z18, Z20, Z14
+	VFMADD231PD  Z19, Z20, Z15
+	VBROADCASTSD (R10)(BX*2), Z20
+	VFMADD231PD  Z18, Z20, Z16
+	VFMADD231PD  Z19, Z20, Z17
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPD       (DX), Z8, Z8
+	VADDPD       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPD       (DX), Z10, Z10
+	VADDPD       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPD       (DX), Z12, Z12
+	VADDPD       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPD       (DX), Z14, Z14
+	VADDPD       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPD       (DX), Z16, Z16
+	VADDPD       64(DX), Z17, Z17
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide10F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide10F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R12
+	LEAQ       (R12)(R10*1), R10
+	MOVQ       AX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+
+loop:
+	VMOVUPD      (DI), Z20
+	VMOVUPD      64(DI), Z21
+	VBROADCASTSD (DX), Z22
+	VFMADD231PD  Z20, Z22, Z0
+	VFMADD231PD  Z21, Z22, Z1
+	VBROADCASTSD (DX)(BX*1), Z22
+	VFMADD231PD  Z20, Z22, Z2
+	VFMADD231PD  Z21, Z22, Z3
+	VBROADCASTSD (DX)(BX*2), Z22
+	VFMADD231PD  Z20, Z22, Z4
+	VFMADD231PD  Z21, Z22, Z5
+	VBROADCASTSD (R11), Z22
+	VFMADD231PD  Z20, Z22, Z6
+	VFMADD231PD  Z21, Z22, Z7
+	VBROADCASTSD (R11)(BX*1), Z22
+	VFMADD231PD  Z20, Z22, Z8
+	VFMADD231PD  Z21, Z22, Z9
+	VBROADCASTSD (R11)(BX*2), Z22
+	VFMADD231PD  Z20, Z22, Z10
+	VFMADD231PD  Z21, Z22, Z11
+	VBROADCASTSD (R12), Z22
+	VFMADD231PD  Z20, Z22, Z12
+	VFMADD231PD  Z21, Z22, Z13
+	VBROADCASTSD (R12)(BX*1), Z22
+	VFMADD231PD  Z20, Z22, Z14
+	VFMADD231PD  Z21, Z22, Z15
+	VBROADCASTSD (R12)(BX*2), Z22
+	VFMADD231PD  Z20, Z22, Z16
+	VFMADD231PD  Z21, Z22, Z17
+	VBROADCASTSD (R10), Z22
+	VFMADD231PD  Z20, Z22, Z18
+	VFMADD231PD  Z21, Z22, Z19
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPD       (DX), Z8, Z8
+	VADDPD       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPD       (DX), Z10, Z10
+	VADDPD       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPD       (DX), Z12, Z12
+	VADDPD       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPD       (DX), Z14, Z14
+	VADDPD       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPD       (DX), Z16, Z16
+	VADDPD       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPD       (DX), Z18, Z18
+	VADDPD       64(DX), Z19, Z19
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide11F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide11F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R12
+	LEAQ       (R12)(R10*1), R10
+	MOVQ       AX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+	VXORPD     Z20, Z20, Z20
+	VXORPD     Z21, Z21, Z21
+
+loop:
+	VMOVUPD      (DI), Z22
+	VMOVUPD      64(DI), Z23
+	VBROADCASTSD (DX), Z24
+	VFMADD231PD  Z22, Z24, Z0
+	VFMADD231PD  Z23, Z24, Z1
+	VBROADCASTSD (DX)(BX*1), Z24
+	VFMADD231PD  Z22, Z24, Z2
+	VFMADD231PD  Z23, Z24, Z3
+	VBROADCASTSD (DX)(BX*2), Z24
+	VFMADD231PD  Z22, Z24, Z4
+	VFMADD231PD  Z23, Z24, Z5
+	VBROADCASTSD (R11), Z24
+	VFMADD231PD  Z22, Z24, Z6
+	VFMADD231PD  Z23, Z24, Z7
+	VBROADCASTSD (R11)(BX*1), Z24
+	VFMADD231PD  Z22, Z24, Z8
+	VFMADD231PD  Z23, Z24, Z9
+	VBROADCASTSD (R11)(BX*2), Z24
+	VFMADD231PD  Z22, Z24, Z10
+	VFMADD231PD  Z23, Z24, Z11
+	VBROADCASTSD (R12), Z24
+	VFMADD231PD  Z22, Z24, Z12
+	VFMADD231PD  Z23, Z24, Z13
+	VBROADCASTSD (R12)(BX*1), Z24
+	VFMADD231PD  Z22, Z24, Z14
+	VFMADD231PD  Z23, Z24, Z15
+	VBROADCASTSD (R12)(BX*2), Z24
+	VFMADD231PD  Z22, Z24, Z16
+	VFMADD231PD  Z23, Z24, Z17
+	VBROADCASTSD (R10), Z24
+	VFMADD231PD  Z22, Z24, Z18
+	VFMADD231PD  Z23, Z24, Z19
+	VBROADCASTSD (R10)(BX*1), Z24
+	VFMADD231PD  Z22, Z24, Z20
+	VFMADD231PD  Z23, Z24, Z21
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPD       (DX), Z8, Z8
+	VADDPD       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPD       (DX), Z10, Z10
+	VADDPD       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPD       (DX), Z12, Z12
+	VADDPD       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPD       (DX), Z14, Z14
+	VADDPD       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPD       (DX), Z16, Z16
+	VADDPD       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPD       (DX), Z18, Z18
+	VADDPD       64(DX), Z19, Z19
+	ADDQ         CX, DX
+	VADDPD       (DX), Z20, Z20
+	VADDPD       64(DX), Z21, Z21
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, 64(AX)
+	ADDQ    CX, AX
+	VZEROUPPER
+	RET
+
+// func gemmWide12F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
+TEXT ·gemmWide12F64(SB), NOSPLIT, $0-72
+	MOVQ       c+0(FP), AX
+	MOVQ       cRow+8(FP), CX
+	MOVQ       a+16(FP), DX
+	MOVQ       aRow+24(FP), BX
+	MOVQ       aCol+32(FP), SI
+	MOVQ       b+40(FP), DI
+	MOVQ       bRow+48(FP), R8
+	MOVQ       depth+56(FP), R9
+	SHLQ       $0x03, CX
+	SHLQ       $0x03, BX
+	SHLQ       $0x03, SI
+	SHLQ       $0x03, R8
+	LEAQ       (BX)(BX*2), R10
+	LEAQ       (DX)(R10*1), R11
+	LEAQ       (R11)(R10*1), R12
+	LEAQ       (R12)(R10*1), R10
+	MOVQ       AX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 127(R13)
+	ADDQ       CX, R13
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+	VXORPD     Z20, Z20, Z20
+	VXORPD     Z21, Z21, Z21
+	VXORPD     Z22, Z22, Z22
+	VXORPD     Z23, Z23, Z23
+
+loop:
+	VMOVUPD      (DI), Z24
+	VMOVUPD      64(DI), Z25
+	VBROADCASTSD (DX), Z26
+	VFMADD231PD  Z24, Z26, Z0
+	VFMADD231PD  Z25, Z26, Z1
+	VBROADCASTSD (DX)(BX*1), Z26
+	VFMADD231PD  Z24, Z26, Z2
+	VFMADD231PD  Z25, Z26, Z3
+	VBROADCASTSD (DX)(BX*2), Z26
+	VFMADD231PD  Z24, Z26, Z4
+	VFMADD231PD  Z25, Z26, Z5
+	VBROADCASTSD (R11), Z26
+	VFMADD231PD  Z24, Z26, Z6
+	VFMADD231PD  Z25, Z26, Z7
+	VBROADCASTSD (R11)(BX*1), Z26
+	VFMADD231PD  Z24, Z26, Z8
+	VFMADD231PD  Z25, Z26, Z9
+	VBROADCASTSD (R11)(BX*2), Z26
+	VFMADD231PD  Z24, Z26, Z10
+	VFMADD231PD  Z25, Z26, Z11
+	VBROADCASTSD (R12), Z26
+	VFMADD231PD  Z24, Z26, Z12
+	VFMADD231PD  Z25, Z26, Z13
+	VBROADCASTSD (R12)(BX*1), Z26
+	VFMADD231PD  Z24, Z26, Z14
+	VFMADD231PD  Z25, Z26, Z15
+	VBROADCASTSD (R12)(BX*2), Z26
+	VFMADD231PD  Z24, Z26, Z16
+	VFMADD231PD  Z25, Z26, Z17
+	VBROADCASTSD (R10), Z26
+	VFMADD231PD  Z24, Z26, Z18
+	VFMADD231PD  Z25, Z26, Z19
+	VBROADCASTSD (R10)(BX*1), Z26
+	VFMADD231PD  Z24, Z26, Z20
+	VFMADD231PD  Z25, Z26, Z21
+	VBROADCASTSD (R10)(BX*2), Z26
+	VFMADD231PD  Z24, Z26, Z22
+	VFMADD231PD  Z25, Z26, Z23
+	ADDQ         SI, DX
+	ADDQ         SI, R11
+	ADDQ         SI, R12
+	ADDQ         SI, R10
+	ADDQ         R8, DI
+	DECQ         R9
+	JNZ          loop
+	MOVQ         add+64(FP), DX
+	TESTQ        DX, DX
+	JZ           store
+	MOVQ         AX, DX
+	VADDPD       (DX), Z0, Z0
+	VADDPD       64(DX), Z1, Z1
+	ADDQ         CX, DX
+	VADDPD       (DX), Z2, Z2
+	VADDPD       64(DX), Z3, Z3
+	ADDQ         CX, DX
+	VADDPD       (DX), Z4, Z4
+	VADDPD       64(DX), Z5, Z5
+	ADDQ         CX, DX
+	VADDPD       (DX), Z6, Z6
+	VADDPD       64(DX), Z7, Z7
+	ADDQ         CX, DX
+	VADDPD       (DX), Z8, Z8
+	VADDPD       64(DX), Z9, Z9
+	ADDQ         CX, DX
+	VADDPD       (DX), Z10, Z10
+	VADDPD       64(DX), Z11, Z11
+	ADDQ         CX, DX
+	VADDPD       (DX), Z12, Z12
+	VADDPD       64(DX), Z13, Z13
+	ADDQ         CX, DX
+	VADDPD       (DX), Z14, Z14
+	VADDPD       64(DX), Z15, Z15
+	ADDQ         CX, DX
+	VADDPD       (DX), Z16, Z16
+	VADDPD       64(DX), Z17, Z17
+	ADDQ         CX, DX
+	VADDPD       (DX), Z18, Z18
+	VADDPD       64(DX), Z19, Z19
+	ADDQ         CX, DX
+	VADDPD       (DX), Z20, Z20
+	VADDPD       64(DX), Z21, Z21
+	ADDQ         CX, DX
+	VADDPD       (DX), Z22, Z22
+	VADDPD       64(DX), Z23, Z23
+	ADDQ         CX, DX
+
+store:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPD Z22, (AX)
+	VMOVUPD Z23, 64(AX)
 	ADDQ    CX, AX
 	VZEROUPPER
 	RET

@@ -22,9 +22,9 @@ func init() {
 	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), scalarBy(mulByF32), shiftBy(subByF32),
-		shiftsBy(shiftsF32)}
+		shiftsBy(shiftsF32), rowBy(addQuietF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), scalarBy(mulByF64), shiftBy(subByF64),
-		shiftsBy(shiftsF64)}
+		shiftsBy(shiftsF64), rowBy(addQuietF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{
@@ -46,10 +46,22 @@ func init() {
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.set = gatherRows, setRows
-	tile32 = &Tile[float32]{Columns: 16, squares: pack32}
-	tile32.by = [...]tileKernel[float32]{nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32}
-	tile64 = &Tile[float64]{Columns: 8, squares: pack64}
-	tile64.by = [...]tileKernel[float64]{nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64}
+	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
+		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,
+	}, pack32}}
+	tiles64 = []*Tile[float64]{{6, 8, 8, []tileKernel[float64]{
+		nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64,
+	}, pack64}}
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
+		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
+			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
+			gemmWide8F32, gemmWide9F32, gemmWide10F32, gemmWide11F32, gemmWide12F32,
+		}, packWideBy(transposeFourF32)})
+		tiles64 = append(tiles64, &Tile[float64]{12, 16, 12, []tileKernel[float64]{
+			nil, gemmWide1F64, gemmWide2F64, gemmWide3F64, gemmWide4F64, gemmWide5F64, gemmWide6F64, gemmWide7F64,
+			gemmWide8F64, gemmWide9F64, gemmWide10F64, gemmWide11F64, gemmWide12F64,
+		}, packWideBy(transpose4F64)})
+	}
 }
 
 // The functions that follow hold what assembly takes on trust: lengths, and how much it does in a call.
@@ -256,12 +268,24 @@ func (e *ends[T]) first(keys []T, best T) (T, int) {
 	return keys[at], at
 }
 
-func pack32(dst, a *float32, aRow, squares int) { transpose6F32(dst, PackedRow, a, aRow, squares) }
+func pack32(dst, a *float32, aRow, squares int) { transpose6F32(dst, 8, a, aRow, squares) }
 
 func pack64(dst, a *float64, aRow, squares int) {
-	transpose4F64(dst, PackedRow, a, aRow, squares)
-	lower, right := unsafe.Add(unsafe.Pointer(a), 4*aRow*8), unsafe.Add(unsafe.Pointer(dst), 4*8)
-	transpose2F64((*float64)(right), PackedRow, (*float64)(lower), aRow, squares)
+	transpose4F64(dst, 8, a, aRow, squares)
+	transpose2F64(further(dst, 4), 8, further(a, 4*aRow), aRow, squares)
+}
+
+func further[T any](p *T, n int) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(p), n*int(unsafe.Sizeof(*p))))
+}
+
+// packWideBy packs 12 rows by fours.
+func packWideBy[T Float](four func(dst *T, dstRow int, src *T, srcRow, squares int)) func(dst, a *T, aRow, squares int) {
+	return func(dst, a *T, aRow, squares int) {
+		for i := 0; i < 12; i += 4 {
+			four(further(dst, i), 12, further(a, i*aRow), aRow, squares)
+		}
+	}
 }
 
 // transposeBy leaves what is no whole square to the Go code.

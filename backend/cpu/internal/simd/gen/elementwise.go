@@ -14,6 +14,14 @@ func elementwise(e *elem) {
 	binary(e, "mul", "a * b", func(a, b VecVirtual) VecVirtual { e.mul(b, a, a); return a })
 	binary(e, "div", "a / b", func(a, b VecVirtual) VecVirtual { e.div(b, a, a); return a })
 	greater := newOrder(e, true)
+	binary(e, "addQuiet", "a + b, NaN as math.NaN", func(a, b VecVirtual) VecVirtual {
+		bad, nan := YMM(), YMM()
+		e.add(b, a, a)
+		e.compare(unordered, a, a, bad)
+		e.move(greater.nan(), nan)
+		e.blend(bad, nan, a, a)
+		return a
+	})
 	binary(e, "max", "max(a, b)", greater.pair)
 	smaller := newOrder(e, false)
 	binary(e, "min", "min(a, b)", smaller.pair)

@@ -8,58 +8,94 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-const tileRows = 6
+// tile is the form of a tile: its rows, and two registers of columns.
+type tile struct {
+	name     string
+	rows     int
+	register func() VecVirtual
+	bytes    int // of a register
+	fetch    bool
+}
+
+// The tiles: 12 or 24 sums, so that the fused operations of two ports, each 4 cycles long, have enough that is
+// independent, and few loads for each. A register of 64 bytes goes with 32 registers.
+var tiles = []tile{
+	{name: "gemm", rows: 6, register: YMM, bytes: 32},
+	{name: "gemmWide", rows: 12, register: ZMM, bytes: 64, fetch: true},
+}
 
 func products(e *elem) {
-	for rows := 1; rows <= tileRows; rows++ {
-		gemm(e, rows)
+	for _, t := range tiles {
+		for rows := 1; rows <= t.rows; rows++ {
+			gemm(e, t, rows)
+		}
 	}
 	transpose(e, e.lanes)
 	transpose(e, map[int]int{8: 6, 4: 2}[e.lanes]) // what the rows of a tile leave
+	if e.lanes == 8 {
+		transposeFour(e)
+	}
 }
 
-// gemm is a tile of a matrix product: 12 sums of six rows, so that the fused operations of two ports, each 4
-// cycles long, have enough that is independent. Fewer rows are for the lower edge.
-func gemm(e *elem, rows int) {
-	name := fmt.Sprintf("gemm%d%s", rows, e.suffix)
+// gemm is a tile of a matrix product. Fewer rows than the tile has are for the lower edge.
+func gemm(e *elem, t tile, rows int) {
+	name := fmt.Sprintf("%s%d%s", t.name, rows, e.suffix)
 	function(name, fmt.Sprintf("func(c *%s, cRow int, a *%s, aRow, aCol int, b *%s, bRow, depth, add int)", e.typ,
 		e.typ, e.typ),
 		fmt.Sprintf("%s multiplies %d rows of a by %d columns of b, in order and with one rounding for each product and\n"+
 			"sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of\n"+
-			"columns of b and c are 1. It is bound by two fused multiply-adds a cycle.", name, rows, 2*e.lanes))
+			"columns of b and c are 1. It is bound by two fused multiply-adds a cycle.", name, rows, 2*t.bytes/e.size))
 	c, cRow, a, aRow, aCol := param("c"), param("cRow"), param("a"), param("aRow"), param("aCol")
 	b, bRow, depth := param("b"), param("bRow"), param("depth")
 	for _, stride := range []GPVirtual{cRow, aRow, aCol, bRow} {
 		SHLQ(Imm(uint64(e.shift)), stride)
 	}
-	lower := GP64() // row 3 of a
-	LEAQ(Mem{Base: a, Index: aRow, Scale: 2}, lower)
-	ADDQ(aRow, lower)
-	var sums [tileRows][2]VecVirtual
-	for i := range rows {
-		sums[i] = [2]VecVirtual{e.zero(), e.zero()}
+	three := GP64()
+	LEAQ(Mem{Base: aRow, Index: aRow, Scale: 2}, three)
+	thirds := []GPVirtual{a} // rows 0, 3, 6, … of a
+	for k := 1; k < (rows+2)/3; k++ {
+		at := GP64()
+		LEAQ(Mem{Base: thirds[k-1], Index: three, Scale: 1}, at)
+		thirds = append(thirds, at)
+	}
+	if t.fetch {
+		at := GP64()
+		MOVQ(c, at)
+		for range rows {
+			PREFETCHT0(Mem{Base: at})
+			PREFETCHT0(Mem{Base: at, Disp: 2*t.bytes - 1})
+			ADDQ(cRow, at)
+		}
+	}
+	sums := make([][2]VecVirtual, rows)
+	for i := range sums {
+		for j := range sums[i] {
+			r := t.register()
+			e.xor(r, r, r)
+			sums[i][j] = r
+		}
 	}
 	element := func(i int) Mem {
-		base := []GPVirtual{a, lower}[i/3]
 		if i%3 == 0 {
-			return Mem{Base: base}
+			return Mem{Base: thirds[i/3]}
 		}
-		return Mem{Base: base, Index: aRow, Scale: uint8(i % 3)}
+		return Mem{Base: thirds[i/3], Index: aRow, Scale: uint8(i % 3)}
 	}
-	row := [2]VecVirtual{YMM(), YMM()}
+	row := [2]VecVirtual{t.register(), t.register()}
 	Label("loop")
 	for j, r := range row {
-		e.move(Mem{Base: b, Disp: 32 * j}, r)
+		e.move(Mem{Base: b, Disp: t.bytes * j}, r)
 	}
 	for i := range rows {
-		x := YMM()
+		x := t.register()
 		e.broadcast(element(i), x)
 		for j, r := range row {
 			e.fma(r, x, sums[i][j])
 		}
 	}
-	ADDQ(aCol, a)
-	ADDQ(aCol, lower)
+	for _, at := range thirds {
+		ADDQ(aCol, at)
+	}
 	ADDQ(bRow, b)
 	DECQ(depth)
 	JNZ(LabelRef("loop"))
@@ -70,14 +106,14 @@ func gemm(e *elem, rows int) {
 	MOVQ(c, at)
 	for i := range rows {
 		for j := range row {
-			e.add(Mem{Base: at, Disp: 32 * j}, sums[i][j], sums[i][j])
+			e.add(Mem{Base: at, Disp: t.bytes * j}, sums[i][j], sums[i][j])
 		}
 		ADDQ(cRow, at)
 	}
 	Label("store")
 	for i := range rows {
 		for j := range row {
-			e.move(sums[i][j], Mem{Base: c, Disp: 32 * j})
+			e.move(sums[i][j], Mem{Base: c, Disp: t.bytes * j})
 		}
 		ADDQ(cRow, c)
 	}
@@ -156,4 +192,39 @@ func turn8(r []VecVirtual) []VecVirtual {
 		}
 	}
 	return out
+}
+
+// transposeFour is a third of the rows of a wide tile, which leave no room for more than they are.
+func transposeFour(e *elem) {
+	function("transposeFour"+e.suffix, fmt.Sprintf("func(dst *%s, dstRow int, src *%s, srcRow, squares int)", e.typ, e.typ),
+		"transposeFour"+e.suffix+" turns four rows of src into columns of dst, eight elements of each a square.\n"+
+			"Strides are in elements.")
+	dst, dstRow, src, srcRow := param("dst"), param("dstRow"), param("src"), param("srcRow")
+	squares := param("squares")
+	SHLQ(Imm(uint64(e.shift)), dstRow)
+	SHLQ(Imm(uint64(e.shift)), srcRow)
+	third := GP64()
+	LEAQ(Mem{Base: srcRow, Index: srcRow, Scale: 2}, third)
+	Label("loop")
+	r := []VecVirtual{
+		e.loaded(Mem{Base: src}), e.loaded(Mem{Base: src, Index: srcRow, Scale: 1}),
+		e.loaded(Mem{Base: src, Index: srcRow, Scale: 2}), e.loaded(Mem{Base: src, Index: third, Scale: 1}),
+	}
+	a, b := into(VUNPCKLPS, r[1], r[0]), into(VUNPCKHPS, r[1], r[0])
+	c, d := into(VUNPCKLPS, r[3], r[2]), into(VUNPCKHPS, r[3], r[2])
+	columns := []VecVirtual{
+		into(VUNPCKLPD, c, a), into(VUNPCKHPD, c, a), into(VUNPCKLPD, d, b), into(VUNPCKHPD, d, b),
+	}
+	for _, v := range columns {
+		VMOVUPS(v.AsX(), Mem{Base: dst})
+		ADDQ(dstRow, dst)
+	}
+	for _, v := range columns {
+		VEXTRACTF128(Imm(1), v, Mem{Base: dst})
+		ADDQ(dstRow, dst)
+	}
+	ADDQ(Imm(32), src)
+	DECQ(squares)
+	JNZ(LabelRef("loop"))
+	end()
 }
