@@ -14,22 +14,15 @@ import (
 // Errors: ErrDType for a mask that is not bool, ErrPlacement for memory that host code cannot read,
 // ErrOverflow for a mask (a broadcast one) whose positions no memory could hold.
 func Nonzero(mask tensor.Read) ([]*tensor.Tensor, error) {
-	if dt := mask.DType(); dt != tensor.Bool {
-		return nil, tensor.Errorf("index.Nonzero", tensor.ErrDType, "mask has dtype %s, want bool", dt)
-	}
-	if _, err := mask.Storage().Bytes(); err != nil {
+	m, err := rowsOf("index.Nonzero", mask)
+	if err != nil {
 		return nil, err
 	}
 	shape, layout := mask.Shape(), mask.Layout()
 	if _, err := tensor.CheckedBytes(tensor.Spec{DType: tensor.Int64, Shape: shape}); err != nil {
 		return nil, err
 	}
-	m := maskRows{elements: bytesOf(mask.Storage()), n: 1, step: 1, outer: shape}
-	if last := len(shape) - 1; last >= 0 {
-		m.n, m.step, m.outer = shape[last], layout.Strides[last], shape[:last]
-	}
-	count := 0
-	m.each(layout, func(at int, _ []int) { count += m.count(at) })
+	count := m.total(layout)
 	out, places := make([]*tensor.Tensor, max(len(shape), 1)), make([][]int64, max(len(shape), 1))
 	for a := range out {
 		t, err := tensor.New(tensor.Int64, count)
@@ -55,11 +48,43 @@ func Nonzero(mask tensor.Read) ([]*tensor.Tensor, error) {
 	return out, nil
 }
 
+// Count is how many elements of a mask are true.
+//
+// Errors: those of Nonzero for what is no mask that host code can read.
+func Count(mask tensor.Read) (int, error) {
+	m, err := rowsOf("index.Count", mask)
+	if err != nil {
+		return 0, err
+	}
+	return m.total(mask.Layout()), nil
+}
+
 // maskRows is a mask as rows of n bytes, step apart, which are 0 or 1.
 type maskRows struct {
 	elements []byte
 	n, step  int
 	outer    []int // the extents of the axes before the row
+}
+
+func rowsOf(name string, mask tensor.Read) (m maskRows, err error) {
+	if dt := mask.DType(); dt != tensor.Bool {
+		return m, tensor.Errorf(name, tensor.ErrDType, "mask has dtype %s, want bool", dt)
+	}
+	if _, err := mask.Storage().Bytes(); err != nil {
+		return m, err
+	}
+	shape := mask.Shape()
+	m = maskRows{elements: bytesOf(mask.Storage()), n: 1, step: 1, outer: shape}
+	if last := len(shape) - 1; last >= 0 {
+		m.n, m.step, m.outer = shape[last], mask.Layout().Strides[last], shape[:last]
+	}
+	return m, nil
+}
+
+// total is how many elements of all rows are true.
+func (m *maskRows) total(l tensor.Layout) (count int) {
+	m.each(l, func(at int, _ []int) { count += m.count(at) })
+	return count
 }
 
 // bytesOf is the elements of a mask as bytes.
@@ -81,7 +106,8 @@ func (m *maskRows) each(l tensor.Layout, row func(at int, idx []int)) {
 
 const ones = 0x0101010101010101 // a byte of 1 eight times
 
-// count is how many of a row are true: eight at a time, whose sum a product puts in the highest byte.
+// count is how many of a row are true: eight at a time, which are added byte by byte as long as the sum of all
+// fits one; a product puts it in the highest byte.
 func (m *maskRows) count(at int) (k int) {
 	if m.step != 1 {
 		for range m.n {
@@ -91,8 +117,14 @@ func (m *maskRows) count(at int) (k int) {
 		return k
 	}
 	row := m.elements[at : at+m.n]
-	for ; len(row) >= 8; row = row[8:] {
-		k += int(binary.LittleEndian.Uint64(row) * ones >> 56)
+	const group = 31 * 8
+	for len(row) >= 8 {
+		part, sum := row[:min(len(row)&^7, group)], uint64(0)
+		for i := 0; i+8 <= len(part); i += 8 {
+			sum += binary.LittleEndian.Uint64(part[i:])
+		}
+		k += int(sum * ones >> 56)
+		row = row[len(part):]
 	}
 	for _, b := range row {
 		k += int(b)

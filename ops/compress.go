@@ -62,9 +62,12 @@ func Compress(x, keep *Node, axis int) *Node {
 	if err != nil {
 		return graph.Fail(name, err, x)
 	}
-	at := Nonzero(keep)[0]
-	if !at.Valid() {
-		return at
+	mask, count, known := knownMask(x.Graph(), keep)
+	if !known {
+		return Nonzero(keep)[0] // which says why
 	}
-	return Take(x, at, a)
+	if n := keep.Size(); n < x.Shape()[a] {
+		x = SliceAxis(x, a, 0, n)
+	}
+	return graph.Apply(CompressOp{a, count}, x, mask)
 }

@@ -12,8 +12,8 @@ import (
 // and masks are nodes of x's graph, tensors or views; a tensor becomes a constant, so do not write to it
 // while the graph or a program made from it is in use. Negative indices count from the end.
 //
-// An expression without index arrays is a view of x, which is free; any other is a view and one gather. The
-// gradient adds at each element of x the cotangents of all its mentions.
+// An expression without index arrays is a view of x, which is free; a mask alone is one pass over its axes; any
+// other is a view and one gather. The gradient adds at each element of x the cotangents of all its mentions.
 //
 // A mask selects by its elements, so they must be known when the graph is built: a tensor, a constant, or any
 // node of an eager graph.
@@ -24,6 +24,9 @@ func Index(x *Node, items ...index.Item) *Node {
 	const name = "ops.Index"
 	if bad := invalidItems(name, x, items); bad != nil {
 		return bad
+	}
+	if y, ok := indexMask(x, items); ok {
+		return y
 	}
 	p, err := index.Split(x.Shape(), items, nonzeroSources(x.Graph()))
 	if err != nil {

@@ -169,6 +169,18 @@ func evaluate(op graph.Op, in []array, out []graph.Operand) ([]array, error) {
 			}
 			r.data[r.offset(to)] = in[1].at(idx)
 		}
+	case ops.CompressOp:
+		refMasked(in[1], op.Axis, len(r.shape)-op.Axis-1, func(outer, k, place, inner int) {
+			if k < op.Count {
+				r.data[r.maskedAt(outer, k, inner, op.Axis, 1)] = in[0].data[in[0].maskedAt(outer, place, inner, op.Axis, len(in[1].shape))]
+			}
+		}, r.shape)
+	case ops.ExpandOp:
+		refMasked(in[1], op.Axis, len(in[0].shape)-op.Axis-1, func(outer, k, place, inner int) {
+			if k < in[0].shape[op.Axis] {
+				r.data[r.maskedAt(outer, place, inner, op.Axis, len(in[1].shape))] = in[0].data[in[0].maskedAt(outer, k, inner, op.Axis, 1)]
+			}
+		}, in[0].shape)
 	case ops.GatherOp:
 		err := visit(op.Name(), op.Window, op.Mode, op.Origin, in[0].shape, in[1:], func(u, place []int) {
 			r.data[r.offset(u)] = in[0].at(place)
@@ -192,6 +204,28 @@ func evaluate(op graph.Op, in []array, out []graph.Operand) ([]array, error) {
 		return nil, fmt.Errorf("the reference has no %s", op.Name())
 	}
 	return []array{r}, nil
+}
+
+// refMasked calls move for the place of every true element, the k-th, in every combination of the axes before
+// and behind those of the mask; small is the shape in which one axis stands for them.
+func refMasked(mask array, axis, behind int, move func(outer, k, place, inner int), small []int) {
+	for outer := range tensor.Size(small[:axis]) {
+		k := 0
+		for place, m := range mask.data {
+			if m == 0 {
+				continue
+			}
+			for inner := range tensor.Size(small[len(small)-behind:]) {
+				move(outer, k, place, inner)
+			}
+			k++
+		}
+	}
+}
+
+// maskedAt is an offset by the positions before, along and behind n axes.
+func (a array) maskedAt(outer, along, inner, axis, n int) int {
+	return (outer*tensor.Size(a.shape[axis:axis+n])+along)*tensor.Size(a.shape[axis+n:]) + inner
 }
 
 // step rounds what a scatter accumulates: each time, but for halves, which round once at the end.

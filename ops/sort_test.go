@@ -44,6 +44,15 @@ func TestInferSort(t *testing.T) {
 		{"wants lines", ops.SearchSortedOp{}, specs(f32spec(), f32spec()), nil, tensor.ErrShape, "lines of shape []"},
 		{"wants one dtype", ops.SearchSortedOp{}, specs(x, i), nil, tensor.ErrDType, "operand 1 is int32"},
 		{"wants an order", ops.SearchSortedOp{}, specs(c64spec(2), c64spec(2)), nil, tensor.ErrUnsupported, "complex64"},
+
+		{"keeps so many places", ops.CompressOp{Axis: 1, Count: 4}, specs(f32spec(2, 5, 3, 7), spec(tensor.Bool, 5, 3)), specs(f32spec(2, 4, 7)), nil, ""},
+		{"wants a mask that fits", ops.CompressOp{Count: 1}, specs(x, spec(tensor.Bool, 3)), nil, tensor.ErrShape, "mask of shape [3] at axis 0 of shape [2 3]"},
+		{"keeps none at least", ops.CompressOp{Count: -1}, specs(x, spec(tensor.Bool, 2)), nil, tensor.ErrShape, "-1 places"},
+		{"wants the axes of the mask", ops.CompressOp{Axis: 2, Count: 1}, specs(x, spec(tensor.Bool, 3)), nil, tensor.ErrAxis, "at axis 2 of rank 2"},
+		{"wants a mask", ops.CompressOp{Count: 1}, specs(x, i), nil, tensor.ErrDType, "want bool"},
+		{"wants a mask with axes", ops.CompressOp{Count: 1}, specs(x, spec(tensor.Bool)), nil, tensor.ErrRank, "scalar"},
+		{"has the axes of the mask", ops.ExpandOp{Axis: 1}, specs(f32spec(2, 4, 7), spec(tensor.Bool, 5, 3)), specs(f32spec(2, 5, 3, 7)), nil, ""},
+		{"wants an axis", ops.ExpandOp{Axis: 2}, specs(x, spec(tensor.Bool, 5)), nil, tensor.ErrAxis, "axis 2 is outside"},
 	} {
 		t.Run(strings.ReplaceAll(row.op.Name()+" "+row.why, " ", "_"), func(t *testing.T) {
 			got, err := row.op.Infer(row.in)

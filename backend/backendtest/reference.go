@@ -67,6 +67,10 @@ func reference(op graph.Op, in []array) ([]outcome, error) {
 		return one(refSoftmax(o, in[0]))
 	case ops.MatMulOp:
 		return one(refMatMul(in[0], in[1]))
+	case ops.CompressOp:
+		return one(refCompress(o, in[0], in[1]))
+	case ops.ExpandOp:
+		return one(refExpand(o, in[0], in[1]))
 	case ops.GatherOp:
 		return refGather(o, in)
 	case ops.ScatterOp:

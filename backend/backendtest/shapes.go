@@ -67,7 +67,7 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 	}
 	add := func(dt tensor.DType, shape []int) { x.in = append(x.in, in(fill, shape...).make(r, dt)) }
 	add(dt, shape)
-	switch r.IntN(15) {
+	switch r.IntN(16) {
 	case 0, 1, 2:
 		o := ops.ReduceOp{Fn: ops.ReduceFn(r.IntN(5)), Axes: []int{}, Init: r.IntN(4) == 0}
 		for a := range shape {
@@ -137,6 +137,8 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 		}
 		x.op = ops.SortOp{Axis: axis, Keys: 1 + r.IntN(2), Size: r.IntN(n + 1), Order: ops.Order(r.IntN(4))}
 		add(dt, shape)
+	case 15:
+		x.drawnMasked(dt, shape, axis, payloads)
 	}
 	return x
 }

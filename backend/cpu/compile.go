@@ -43,6 +43,10 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 		return compileSoftmax(op, out[0], in[0])
 	case ops.GatherOp:
 		return compileGather(op, out, in)
+	case ops.CompressOp:
+		return compileMasked(op, op.Axis, false, out[0], in)
+	case ops.ExpandOp:
+		return compileMasked(op, op.Axis, true, out[0], in)
 	case ops.ScatterOp:
 		return compileScatter(op, out, in)
 	case ops.SparseUpdateOp:

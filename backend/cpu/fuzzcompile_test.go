@@ -125,7 +125,7 @@ func (d *dice) hostileOp() (graph.Op, []tensor.Spec) {
 	if rank > 0 && axis != 5 {
 		axis = d.n(rank)
 	}
-	switch d.n(21) {
+	switch d.n(22) {
 	case 20:
 		return d.fused(x)
 	case 0:
@@ -180,6 +180,15 @@ func (d *dice) hostileOp() (graph.Op, []tensor.Spec) {
 			v[rank-1] = d.extent()
 		}
 		return ops.SearchSortedOp{Right: d.n(2) == 1}, []tensor.Spec{x, {DType: dt, Shape: v}}
+	case 17:
+		m := tensor.Spec{DType: tensor.Bool, Shape: slices.Clone(shape[d.n(rank+1):])}
+		if len(m.Shape) > 0 {
+			m.Shape = m.Shape[:1+d.n(len(m.Shape))]
+		}
+		if d.n(2) == 1 {
+			return ops.ExpandOp{Axis: axis}, []tensor.Spec{x, m}
+		}
+		return ops.CompressOp{Axis: axis, Count: d.extent()}, []tensor.Spec{x, m}
 	}
 	return d.window(x)
 }
