@@ -67,8 +67,8 @@ func (e *elementGather) cut() {
 		still--
 		lines *= n.outer[still]
 	}
-	wide := min(tuning.strip/(e.size*max(e.index.extent, 1)), n.row)
-	if n.step[1] == 0 || magnitude(e.index.stride) < 64/e.size || 4*lines < e.index.extent ||
+	wide := min(tuning.strip/e.size/max(e.index.extent, 1), n.row) // an extent may be any
+	if n.step[1] == 0 || magnitude(e.index.stride) < 64/e.size || lines < e.index.extent/4 ||
 		wide < min(64/e.size, n.row) {
 		return
 	}
