@@ -19,9 +19,6 @@ func Nonzero(mask tensor.Read) ([]*tensor.Tensor, error) {
 		return nil, err
 	}
 	shape, layout := mask.Shape(), mask.Layout()
-	if _, err := tensor.CheckedBytes(tensor.Spec{DType: tensor.Int64, Shape: shape}); err != nil {
-		return nil, err
-	}
 	count := m.total(layout)
 	out, places := make([]*tensor.Tensor, max(len(shape), 1)), make([][]int64, max(len(shape), 1))
 	for a := range out {
@@ -50,7 +47,7 @@ func Nonzero(mask tensor.Read) ([]*tensor.Tensor, error) {
 
 // Count is how many elements of a mask are true.
 //
-// Errors: those of Nonzero for what is no mask that host code can read.
+// Errors: those of Nonzero.
 func Count(mask tensor.Read) (int, error) {
 	m, err := rowsOf("index.Count", mask)
 	if err != nil {
@@ -74,6 +71,9 @@ func rowsOf(name string, mask tensor.Read) (m maskRows, err error) {
 		return m, err
 	}
 	shape := mask.Shape()
+	if _, err := tensor.CheckedBytes(tensor.Spec{DType: tensor.Int64, Shape: shape}); err != nil {
+		return m, err
+	}
 	m = maskRows{elements: bytesOf(mask.Storage()), n: 1, step: 1, outer: shape}
 	if last := len(shape) - 1; last >= 0 {
 		m.n, m.step, m.outer = shape[last], mask.Layout().Strides[last], shape[:last]

@@ -328,6 +328,9 @@ func TestNonzero(t *testing.T) {
 		{"device memory", far.Read(), tensor.ErrPlacement},
 		{"beyond memory", endless.Read(), tensor.ErrOverflow},
 	} {
+		if _, err := Count(c.mask); !errors.Is(err, c.want) {
+			t.Errorf("%s: counting: %v, want %v", c.name, err, c.want)
+		}
 		if _, err := Nonzero(c.mask); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
@@ -362,7 +365,7 @@ func TestItem(t *testing.T) {
 func TestNonzeroRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for n := range 400 {
-		shape := []int{r.IntN(5), r.IntN(70)}[n%2:]
+		shape := []int{r.IntN(5), r.IntN(70) * (1 + n%3*8)}[n%2:]
 		m, err := tensor.New(tensor.Bool, shape...)
 		if err != nil {
 			t.Fatal(err)
@@ -386,6 +389,9 @@ func TestNonzeroRandom(t *testing.T) {
 		got, err := Nonzero(v.Read())
 		if err != nil {
 			t.Fatal(err)
+		}
+		if k, err := Count(v.Read()); err != nil || k != len(want[0]) {
+			t.Fatalf("mask %v of shape %v: %d are true, %v, want %d", e, v.Shape(), k, err, len(want[0]))
 		}
 		for a := range got {
 			if g := tensor.Elements[int64](got[a].Storage())[:got[a].Size()]; !slices.Equal(g, want[a]) {

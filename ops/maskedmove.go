@@ -126,9 +126,9 @@ func maskedBatch(inner, behind graph.Op, in []*Node, batched []bool, size int) [
 		return []*Node{graph.Apply(behind, in...)}
 	}
 	all := batchAll(in, batched, size)
-	if size == 0 { // all examples have one shape, whatever is in them
-		none := Reshape(all[1], all[1].Shape()[1:]...)
-		return []*Node{graph.Apply(behind, all[0], none)}
+	if size == 0 { // the result has a shape, and no elements
+		mask := in[1].Graph().Literal(tensor.Bool, false)
+		return []*Node{graph.Apply(behind, all[0], BroadcastTo(mask, in[1].Shape()[1:]...))}
 	}
 	each := make([]*Node, size)
 	for i := range each {
