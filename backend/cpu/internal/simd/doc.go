@@ -5,7 +5,8 @@
 // mean: the order of every sum, NaN, the signs of zeros. Where a CPU has AVX2 and FMA the tables of float32 and
 // float64 hold assembly instead, made by the program in gen, which gives the same bits and is chosen when the
 // program starts; the build tag noasm leaves it out. The tiles of a matrix product are the exception: they use
-// fused multiply-adds, and are missing from the table where there is no assembly.
+// fused multiply-adds, are wider where the CPU has AVX-512 (with the same bits), and are missing from the table where
+// there is no assembly.
 //
 // Extremes give a NaN the bits of math.NaN. In arithmetic a NaN stays one, but which is the CPU's choice: a
 // kernel whose NaNs must have the same bits everywhere gives them one form at its end.
