@@ -157,8 +157,7 @@ func (s *schedule) add(c *Call) error {
 		return nil
 	case VariableLeaf:
 		if op.Var.store.backend != s.m.backend {
-			return &Error{c.Pos(), "graph.Compile", tensor.Errorf("", tensor.ErrForeignDomain,
-				"variable %q lives on another backend (%s) than the program (%s): the store, eager graphs and Compile must be given the same one", op.Var.name, op.Var.store.backend.Name(), s.m.backend.Name())}
+			return &Error{c.Pos(), "graph.Compile", op.Var.foreign("program", s.m.backend)}
 		}
 		s.at[c.Out[0]] = place{s.variableSlot(op.Var), tensor.RowMajor(op.Var.spec.Shape)}
 		return nil
@@ -209,8 +208,7 @@ func (s *schedule) addAssign(c *Call, op AssignOp) error {
 		}
 	}
 	if op.Var.store.backend != s.m.backend {
-		return &Error{c.Pos(), "graph.Compile", tensor.Errorf("", tensor.ErrForeignDomain,
-			"variable %q lives on another backend (%s) than the program (%s): the store, eager graphs and Compile must be given the same one", op.Var.name, op.Var.store.backend.Name(), s.m.backend.Name())}
+		return &Error{c.Pos(), "graph.Compile", op.Var.foreign("program", s.m.backend)}
 	}
 	s.variableSlot(op.Var)
 	p := s.place(c.In[0])

@@ -50,7 +50,7 @@ func (f *fusion) index() {
 		for _, p := range st.in {
 			f.readers[p.slot] = append(f.readers[p.slot], t)
 		}
-		f.group[t], f.members[t] = -1, nil
+		f.group[t] = -1
 	}
 	for _, a := range f.assigns {
 		f.kept[a.value.slot] = true
@@ -112,13 +112,11 @@ func (f *fusion) elementwise(st *step) bool {
 }
 
 func (f *fusion) folds(st *step) bool {
-	op, ok := st.op.(Folder)
-	return ok && op.Folds() && len(st.out) == 1 && f.accepted(st)
+	return isFold(st.op) && len(st.out) == 1 && f.accepted(st)
 }
 
 func (f *fusion) accepted(st *step) bool {
-	types := f.types(st.in)
-	return f.backend.Fuses(st.op, f.slots[st.out[0].slot].spec.DType, types)
+	return f.backend.Fuses(st.op, f.slots[st.out[0].slot].spec.DType, f.types(st.in))
 }
 
 // feeders lists the groups that make operands of step t and would make them in its kernel: on its side of the
@@ -191,12 +189,7 @@ func (f *fusion) boundary(all []int) (in []place, steps []FusedStep, results []i
 				made.In[k] = ^j
 				continue
 			}
-			at := slices.IndexFunc(in, func(q place) bool { return q.slot == p.slot && q.layout.Equal(p.layout) })
-			if at < 0 {
-				at = len(in)
-				in = append(in, p)
-			}
-			made.In[k] = at
+			in, made.In[k] = operandAt(in, p)
 		}
 		steps = append(steps, made)
 		slot := st.out[0].slot
@@ -206,6 +199,15 @@ func (f *fusion) boundary(all []int) (in []place, steps []FusedStep, results []i
 		}
 	}
 	return in, steps, results
+}
+
+// operandAt is the number of a place among operands, which gain it where they do not have it.
+func operandAt(in []place, p place) ([]place, int) {
+	at := slices.IndexFunc(in, func(q place) bool { return q.slot == p.slot && q.layout.Equal(p.layout) })
+	if at < 0 {
+		return append(in, p), len(in)
+	}
+	return in, at
 }
 
 // rewrite makes a step of each group that the backend compiles.

@@ -274,12 +274,7 @@ func (g *lineGroup) fused() (step, bool) {
 					}
 					continue
 				}
-				i := slices.IndexFunc(in, func(q place) bool { return q.slot == p.slot && q.layout.Equal(p.layout) })
-				if i < 0 {
-					i = len(in)
-					in = append(in, p)
-				}
-				made.In[k] = i
+				in, made.In[k] = operandAt(in, p)
 			}
 			steps = append(steps, made)
 		}
@@ -292,10 +287,8 @@ func (g *lineGroup) fused() (step, bool) {
 	}
 	op := newFused(steps, wants)
 	op.Lines, op.Lead = g.shape, g.lead
-	st := step{op: op, pos: g.steps[g.members[len(g.members)-1]].pos, in: in, out: out, used: make([]bool, len(out))}
-	for k := range st.used {
-		st.used[k] = true
-	}
+	pos := g.steps[g.members[len(g.members)-1]].pos
+	st := step{op: op, pos: pos, in: in, out: out, used: slices.Repeat([]bool{true}, len(out))}
 	if len(in)+len(out) > fusedOperands || len(out) == 0 {
 		return st, false
 	}

@@ -316,8 +316,7 @@ func (v *Variable) Read(g *Graph) *Node {
 		return n
 	}
 	if g.backend != nil && g.backend != v.store.backend {
-		return g.Fail("Variable.Read", tensor.Errorf("", tensor.ErrForeignDomain,
-			"variable %q lives on another backend (%s) than the graph (%s): the store, eager graphs and Compile must be given the same one", v.name, v.store.backend.Name(), g.backend.Name()))
+		return g.Fail("Variable.Read", v.foreign("graph", g.backend))
 	}
 	n := g.newCall(VariableLeaf{v}, nil, []tensor.Spec{v.spec}).Out[0]
 	if g.backend != nil {
@@ -331,6 +330,12 @@ func (v *Variable) Read(g *Graph) *Node {
 	}
 	g.reads[v] = n
 	return n
+}
+
+// foreign is the error where a graph or a program is for another backend than the variable.
+func (v *Variable) foreign(of string, b Backend) error {
+	return tensor.Errorf("", tensor.ErrForeignDomain, "variable %q lives on another backend (%s) than the %s (%s): "+
+		"the store, eager graphs and Compile must be given the same one", v.name, v.store.backend.Name(), of, b.Name())
 }
 
 // AssignOp makes its operand the value of a variable. Its result is that value.
