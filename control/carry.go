@@ -89,6 +89,31 @@ func (c *carry) state(b graph.Backend) (s carried, err error) {
 	return s, err
 }
 
+// loopState is what one run of a loop works with.
+type loopState struct {
+	*frame
+	carries []carried
+}
+
+func newLoopState(b graph.Backend, outs, ins []part, carries []carry) (s *loopState, err error) {
+	s = &loopState{carries: make([]carried, len(carries))}
+	for i := range carries {
+		if s.carries[i], err = carries[i].state(b); err != nil {
+			return nil, err
+		}
+	}
+	s.frame, err = newFrame(outs, ins)
+	return s, err
+}
+
+// release lets go of all operands.
+func (s *loopState) release() {
+	s.clear()
+	for i := range s.carries {
+		s.carries[i].copy.clear()
+	}
+}
+
 // none stands for a copy that is never done.
 var none = dense(tensor.Spec{DType: tensor.Bool})
 

@@ -58,14 +58,14 @@ func (o ScanOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	if err := checkSame("the carries that Body returns", results[:o.Carries], args[:o.Carries]); err != nil {
 		return nil, err
 	}
-	want := slices.Clone(o.Body.In())
+	want := slices.Clone(args)
 	for i := range o.Xs {
 		want[o.Carries+i] = stacked(want[o.Carries+i], o.Length)
 	}
 	if err := checkOperands(in, want, 0); err != nil {
 		return nil, err
 	}
-	out := slices.Clone(o.Body.Out())
+	out := slices.Clone(results)
 	for i := o.Carries; i < len(out); i++ {
 		out[i] = stacked(out[i], o.Length)
 	}

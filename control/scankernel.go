@@ -51,18 +51,7 @@ func (o ScanOp) Control(b graph.Backend, out, in []graph.Operand, used []bool) (
 	if k.body, err = graph.CompileFunc(b, o.Body, operandsOf(outs), operandsOf(ins), k.written); err != nil {
 		return nil, err
 	}
-	k.states.make = func() (*scanState, error) {
-		f, err := newFrame(outs, ins)
-		s := &scanState{frame: f}
-		for i := range k.carries {
-			if err == nil {
-				var c carried
-				c, err = k.carries[i].state(b)
-				s.carries = append(s.carries, c)
-			}
-		}
-		return s, err
-	}
+	k.states.make = func() (*loopState, error) { return newLoopState(b, outs, ins, k.carries) }
 	return k, nil
 }
 
@@ -96,12 +85,7 @@ type scanKernel struct {
 	body    *graph.FuncKernel
 	carries []carry
 	bytes   int
-	states  pool[scanState]
-}
-
-type scanState struct {
-	*frame
-	carries []carried
+	states  pool[loopState]
 }
 
 // Bytes is the memory of one run beside operands and results.
@@ -146,16 +130,8 @@ func (k *scanKernel) RunContext(ctx context.Context, x graph.Exec, out []tensor.
 	return k.finish(s, x, out)
 }
 
-// release lets go of all operands.
-func (s *scanState) release() {
-	s.clear()
-	for i := range s.carries {
-		s.carries[i].copy.clear()
-	}
-}
-
 // none is the run of no steps.
-func (k *scanKernel) none(s *scanState, x graph.Exec, out []tensor.Write, in []tensor.Read) error {
+func (k *scanKernel) none(s *loopState, x graph.Exec, out []tensor.Write, in []tensor.Read) error {
 	for i := range s.carries {
 		if c := &s.carries[i]; c.skip != nil {
 			if err := c.run(skipCopy, x, out[i].Storage(), c.result.first, in[i].Storage(), c.init.first); err != nil {
@@ -168,7 +144,7 @@ func (k *scanKernel) none(s *scanState, x graph.Exec, out []tensor.Write, in []t
 
 // move lays the windows for a step: its number in the order of execution, and t its place. The last step writes
 // carries to place 0.
-func (k *scanKernel) move(s *scanState, x graph.Exec, step, t int, out []tensor.Write, in []tensor.Read) error {
+func (k *scanKernel) move(s *loopState, x graph.Exec, step, t int, out []tensor.Write, in []tensor.Read) error {
 	to := (k.op.Length - 1 - step) % 2
 	for i := range s.carries {
 		c := &s.carries[i]
@@ -208,7 +184,7 @@ func (k *scanKernel) move(s *scanState, x graph.Exec, step, t int, out []tensor.
 }
 
 // first lays the window of a carry for the first step.
-func (k *scanKernel) first(s *scanState, i int, x graph.Exec, stage int, out []tensor.Write, in []tensor.Read) error {
+func (k *scanKernel) first(s *loopState, i int, x graph.Exec, stage int, out []tensor.Write, in []tensor.Read) error {
 	c := &s.carries[i]
 	if c.slot > 0 {
 		stage = 0
@@ -221,7 +197,7 @@ func (k *scanKernel) first(s *scanState, i int, x graph.Exec, stage int, out []t
 }
 
 // finish copies the carries that could not be written where the results lie.
-func (k *scanKernel) finish(s *scanState, x graph.Exec, out []tensor.Write) error {
+func (k *scanKernel) finish(s *loopState, x graph.Exec, out []tensor.Write) error {
 	for i := range s.carries {
 		c := &s.carries[i]
 		if c.finish == nil || c.direct {

@@ -106,13 +106,7 @@ func checkOperands(in, want []tensor.Spec, first int) error {
 }
 
 // all is a node n times.
-func all(n *Node, times int) []*Node {
-	r := make([]*Node, times)
-	for i := range r {
-		r[i] = n
-	}
-	return r
-}
+func all(n *Node, times int) []*Node { return slices.Repeat([]*Node{n}, times) }
 
 // count is how many results a function has, given invalid nodes; 1 where it does not bear them.
 func count(f func() int) (n int) {
@@ -124,13 +118,7 @@ func count(f func() int) (n int) {
 	return f()
 }
 
-func trues(n int) []bool {
-	r := make([]bool, n)
-	for i := range r {
-		r[i] = true
-	}
-	return r
-}
+func trues(n int) []bool { return slices.Repeat([]bool{true}, n) }
 
 // chosen are the nodes whose flag is set.
 func chosen(nodes []*Node, flags []bool) []*Node {

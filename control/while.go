@@ -37,7 +37,7 @@ func (o WhileOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	if err := checkSame("the states that Body returns", states, args[:min(len(states), len(args))]); err != nil {
 		return nil, err
 	}
-	return o.Body.Out(), checkOperands(in, o.Body.In(), 0)
+	return states, checkOperands(in, args, 0)
 }
 
 // While is the loop

@@ -37,20 +37,14 @@ func (o WhileOp) Control(b graph.Backend, out, in []graph.Operand, used []bool) 
 	if k.cond, err = graph.CompileFunc(b, o.Cond, []graph.Operand{goes.operand()}, args, trues(1)); err != nil {
 		return nil, err
 	}
+	outs = append(outs, goes)
 	k.states.make = func() (*whileState, error) {
-		f, err := newFrame(append(outs, goes), ins)
-		s := &whileState{frame: f}
-		for i := range k.carries {
-			if err == nil {
-				var c carried
-				c, err = k.carries[i].state(b)
-				s.carries = append(s.carries, c)
-			}
+		s, err := newLoopState(b, outs, ins, k.carries)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			s.goes, err = b.Allocate(goes.size)
-		}
-		return s, err
+		place, err := b.Allocate(goes.size)
+		return &whileState{s, place}, err
 	}
 	return k, nil
 }
@@ -66,9 +60,8 @@ type whileKernel struct {
 
 // whileState is the windows of one run: those of the states, the last that of the condition.
 type whileState struct {
-	*frame
-	carries []carried
-	goes    *tensor.Storage
+	*loopState
+	goes *tensor.Storage
 }
 
 // Bytes is the memory of one run beside operands and results.
@@ -114,13 +107,6 @@ func (k *whileKernel) RunContext(ctx context.Context, x graph.Exec, out []tensor
 		}
 	}
 	return k.finish(s, x, trips, out, in)
-}
-
-func (s *whileState) release() {
-	s.clear()
-	for i := range s.carries {
-		s.carries[i].copy.clear()
-	}
 }
 
 // begin lays the windows for the first trip, which reads init, or place 1 where that had to be copied, and writes
