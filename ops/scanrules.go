@@ -105,8 +105,8 @@ func (o ScanOp) before(c *Call, identity any) *Node {
 	return o.shifted(c.Out[0], identity, o.Reverse)
 }
 
-// withoutUnread is a cotangent with 0 for the last element met, which an Exclusive scan never reads: it has none, also
-// where what it is multiplied with is not finite.
+// withoutUnread is a cotangent with 0 for the last element met, which an Exclusive scan never reads: it has none,
+// also where what it is multiplied with is not finite.
 func (o ScanOp) withoutUnread(ct *Node) *Node {
 	if !o.Exclusive || !ct.Valid() || ct.Shape()[o.Axis] == 0 {
 		return ct

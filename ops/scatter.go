@@ -128,9 +128,6 @@ func (o ScatterOp) VJP(c *Call, ct []*Node, need []bool) []*Node {
 	}
 	x, u, g := c.In[0], c.In[1], ct[0]
 	at, grads := o.places(c.In[2:]), make([]*Node, len(c.In))
-	if g == nil || !need[0] && !need[1] {
-		return grads
-	}
 	switch o.Combine {
 	case CombineAdd:
 		grads[0] = g

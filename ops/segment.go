@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"math"
 	"slices"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -115,24 +114,10 @@ func (c Combine) identity(dt tensor.DType) any {
 		return number(dt, 0)
 	case CombineMul:
 		return number(dt, 1)
+	case CombineMin:
+		return greatest(dt)
 	}
-	greatest := c == CombineMin
-	bits := 8 * dt.Size()
-	switch {
-	case dt == tensor.Bool:
-		return greatest
-	case dt.IsFloat() && greatest:
-		return math.Inf(1)
-	case dt.IsFloat():
-		return math.Inf(-1)
-	case dt.IsUnsigned() && greatest:
-		return uint64(math.MaxUint64) >> (64 - bits)
-	case dt.IsUnsigned():
-		return 0
-	case greatest:
-		return int64(math.MaxInt64) >> (64 - bits)
-	}
-	return int64(math.MinInt64) >> (64 - bits)
+	return least(dt)
 }
 
 // Bincount is how often each of 0 to length − 1 is among ids, of any integer dtype and shape, as int64; an

@@ -7,8 +7,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// Order is that of a sort: Ascending, Descending, TotalAscending or TotalDescending. Ascending and Descending put NaN above +∞ and let −0 and +0 tie, and so do all
-// NaNs.
+// Order is that of a sort: Ascending, Descending, TotalAscending or TotalDescending. In the first two NaN is above
+// +∞, and −0 and +0 tie, as all NaNs do.
 type Order uint8
 
 // The orders. Elements that tie keep theirs, the lowest index first, in each of them.

@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"slices"
+
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -109,7 +111,8 @@ func (o BinaryOp) sparse(x, change *Node, look func(*Node) *Node) (graph.Op, []*
 			return op, append([]*Node{x}, s.Call().In[1:]...)
 		}
 		if o.Fn == BinarySub && isWide(dt) {
-			return SparseUpdateOp{Window: op.Window, Mode: op.Mode, Origin: op.Origin}, append([]*Node{x}, s.Call().In[1:]...)
+			return SparseUpdateOp{Window: op.Window, Mode: op.Mode, Origin: op.Origin},
+				append([]*Node{x}, s.Call().In[1:]...)
 		}
 		return nil, nil
 	}
@@ -154,10 +157,10 @@ func ontoZeros(n *Node, look func(*Node) *Node) (*Node, bool) {
 		return nil, false
 	}
 	bytes, err := t.Storage().Bytes()
-	for _, b := range bytes[:t.DType().Size()] {
-		ok = ok && b == 0
+	if err != nil {
+		return nil, false
 	}
-	return n, err == nil && ok
+	return n, !slices.ContainsFunc(bytes[:t.DType().Size()], func(b byte) bool { return b != 0 })
 }
 
 // repeated is the scalar that n repeats, nil where there is none.
@@ -183,11 +186,7 @@ type CheckPlacesOp struct {
 }
 
 func checkPlaces(w Window, m Mode, origin []Origin, in []tensor.Spec, lead int) (graph.Op, []int) {
-	at := make([]int, len(in)-lead)
-	for k := range at {
-		at[k] = lead + k
-	}
-	return CheckPlacesOp{w, m, in[0].Shape, origin}, at
+	return CheckPlacesOp{w, m, in[0].Shape, origin}, shift(upTo(len(in)-lead), lead)
 }
 
 // Name is ops.CheckPlaces.
