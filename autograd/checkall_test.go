@@ -37,6 +37,9 @@ var unsupported = map[string]string{
 // reverse against forward, second order, every way to map it. With -v it prints a line an operation.
 func TestCheckAllOps(t *testing.T) {
 	lines := map[string]string{}
+	if testing.Short() {
+		t.Log("-short: every seventh row alone")
+	}
 	for i, r := range backendtest.Table() {
 		if testing.Short() && i%7 > 0 {
 			continue

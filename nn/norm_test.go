@@ -15,12 +15,7 @@ import (
 )
 
 func allNear(a, b []float64) bool {
-	for i, v := range a {
-		if len(a) != len(b) || !near(v, b[i], 1e-12) {
-			return false
-		}
-	}
-	return len(a) == len(b)
+	return slices.EqualFunc(a, b, func(v, w float64) bool { return near(v, w, 1e-12) })
 }
 
 // TestNorms: what each layer normalises over, and where its gain and bias go.
