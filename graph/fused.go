@@ -80,8 +80,15 @@ func (o FusedOp) Key() string {
 	for _, s := range o.Steps {
 		b = append(append(append(b, s.Op.Name()...), ' '), s.Op.Key()...)
 		b = append(b, KeyOf(s.In)...)
+		for _, v := range s.View {
+			if v == nil {
+				b = append(b, " as it is"...)
+				continue
+			}
+			b = append(append(b, ' '), v.String()...)
+		}
 	}
-	return string(b) + KeyOf(o.Results) + KeyOf(o.Lines)
+	return string(b) + KeyOf(o.Results) + KeyOf(o.Lines) + KeyOf(o.Lead)
 }
 
 // Infer is what the steps infer.
