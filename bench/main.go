@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adjoint-go/adjoint/bench/cases"
@@ -120,8 +121,5 @@ func contenders(bin, python string, withHuge bool) []*contender {
 		{name: "gorgonia", command: []string{filepath.Join(bin, "gorgonia")}},
 		{name: "probe", command: []string{filepath.Join(bin, "probe")}},
 	}
-	if !withHuge {
-		all[2].command[0] = ""
-	}
-	return all
+	return slices.DeleteFunc(all, func(c *contender) bool { return c.name == "torch huge" && !withHuge })
 }

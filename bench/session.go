@@ -256,13 +256,11 @@ func numbers(a worker.Array) ([]float64, error) {
 		return widened[float32](a)
 	case "int64":
 		return widened[int64](a)
-	case "int32":
-		return widened[int32](a)
 	}
 	return nil, fmt.Errorf("results of %s are not compared", a.DType)
 }
 
-func widened[T float32 | int64 | int32](a worker.Array) ([]float64, error) {
+func widened[T float32 | int64](a worker.Array) ([]float64, error) {
 	v, err := worker.Load[T](a)
 	out := make([]float64, len(v))
 	for i := range v {

@@ -5,6 +5,9 @@ import (
 	"unsafe"
 )
 
+// hugeSize is from how many bytes on a storage asks for huge pages.
+const hugeSize = 4 << 20
+
 // hugePage is the size of a huge page where that is the common one; elsewhere the kernel takes no notice.
 const hugePage = 2 << 20
 

@@ -67,9 +67,6 @@ type Storage struct {
 	offset    int      // of a window: its first byte there
 }
 
-// hugeSize is from how many bytes on a storage asks for huge pages.
-const hugeSize = 4 << 20
-
 // NewStorage allocates size zeroed, 64-byte aligned bytes of host memory, on huge pages where they are many and
 // the system gives them.
 func NewStorage(size int) *Storage {

@@ -41,11 +41,16 @@ const (
 	FMARounds = 1 << 21    // of multiply-adds in twelve lanes, on each of two threads
 )
 
+// SplitLimit is the kind of a probe and the bytes of its rows, 0 for none.
+func SplitLimit(limit string) (kind string, row int) {
+	kind, size, _ := strings.Cut(limit, " ")
+	fmt.Sscan(size, &row)
+	return kind, row
+}
+
 // Moves is the bytes that a probe moves in a call, or the operations it does.
 func Moves(limit string) float64 {
-	kind, size, _ := strings.Cut(limit, " ")
-	row := 0
-	fmt.Sscan(size, &row)
+	kind, row := SplitLimit(limit)
 	switch kind {
 	case Read:
 		return Stream

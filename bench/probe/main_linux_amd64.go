@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -22,10 +21,7 @@ func main() {
 		if m.a == nil {
 			m = memory{pages(cases.Stream), pages(cases.Stream), pages(cases.Stream)}
 		}
-		kind, size, _ := strings.Cut(limit, " ")
-		row := 0
-		fmt.Sscan(size, &row)
-		return m.forms(kind, row), nil
+		return m.forms(cases.SplitLimit(limit)), nil
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 // Array is a file of raw elements, row-major.
 type Array struct {
 	File  string `json:"file"`
-	DType string `json:"dtype"` // float32, int64, int32, bool
+	DType string `json:"dtype"` // float32, int64, bool
 	Shape []int  `json:"shape"`
 	State bool   `json:"state"`
 }

@@ -11,9 +11,9 @@ type Arithmetic[T Number] struct {
 
 // Floats is what only floats have.
 type Floats[T Float] struct {
-	// Div is out = a / b; DivBy and MulBy are out = a / s and a·s.
-	Div          func(out, a, b []T)
-	DivBy, MulBy func(out, a []T, s T)
+	// Div is out = a / b, DivBy is out = a / s.
+	Div   func(out, a, b []T)
+	DivBy func(out, a []T, s T)
 	// Shift is out = a − m as a step of a sum of exponentials, m being the greatest element of a line: where the
 	// difference is NaN it is its limit. That is 0 at an element +∞ of a line whose greatest is +∞, and −∞ at an
 	// element of a line of −∞. It stays NaN where m is. Shifts takes an m for each element.
@@ -56,7 +56,7 @@ func goArithmetic[T Number]() Arithmetic[T] {
 }
 
 func goFloats[T Float]() Floats[T] {
-	return Floats[T]{divRow[T], divBy[T], mulBy[T], shift[T], shifts[T], addQuiet[T]}
+	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addQuiet[T]}
 }
 
 func subRow[T Number](out, a, b []T) {
@@ -95,13 +95,6 @@ func divBy[T Float](out, a []T, s T) {
 	a = a[:len(out)]
 	for i := range out {
 		out[i] = a[i] / s
-	}
-}
-
-func mulBy[T Float](out, a []T, s T) {
-	a = a[:len(out)]
-	for i := range out {
-		out[i] = a[i] * s
 	}
 }
 

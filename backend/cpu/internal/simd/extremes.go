@@ -46,6 +46,9 @@ func goExtremes[T Number]() Extremes[T] {
 	}
 }
 
+// A comparison that is given as a function value would cost more than the rest of a step, so both ends of the order
+// have loops of their own.
+
 // maxOf is a compare and a rarely taken branch an element: faster than max, which takes care of zeros' signs,
 // and than several accumulators, since the branch is foreseen.
 func maxOf[T Number](x []T) T {

@@ -64,7 +64,9 @@ func holdTile[T Float](t *testing.T, tile *Tile[T], fma func(a, b, c T) T) {
 	}
 	for _, depth := range []int{1, 2, 3, 7, 64, 100} {
 		for rows := 1; rows <= tile.Rows; rows++ {
-			for _, way := range [][3]int{{1, tile.Apart, tile.Columns}, {depth + 3, 1, tile.Columns + 5}, {2, 15, tile.Columns}, {0, 1, 0}} {
+			for _, way := range [][3]int{
+				{1, tile.Apart, tile.Columns}, {depth + 3, 1, tile.Columns + 5}, {2, 15, tile.Columns}, {0, 1, 0},
+			} {
 				t.Run(fmt.Sprint(depth, rows, way), func(t *testing.T) {
 					aRow, aCol, bRow := way[0], way[1], way[2]
 					cRow := tile.Columns + r.IntN(3)

@@ -71,11 +71,6 @@ func minFourF32(acc *float32, a *float32, b *float32, c *float32, d *float32, n 
 //go:noescape
 func divByF32(out *float32, a *float32, s float32, n int)
 
-// mulByF32 is out = a * s, element by element.
-//
-//go:noescape
-func mulByF32(out *float32, a *float32, s float32, n int)
-
 // subByF32 is out = a - s, element by element, and otherwise where that is NaN.
 //
 //go:noescape
@@ -333,11 +328,6 @@ func minFourF64(acc *float64, a *float64, b *float64, c *float64, d *float64, n 
 //
 //go:noescape
 func divByF64(out *float64, a *float64, s float64, n int)
-
-// mulByF64 is out = a * s, element by element.
-//
-//go:noescape
-func mulByF64(out *float64, a *float64, s float64, n int)
 
 // subByF64 is out = a - s, element by element, and otherwise where that is NaN.
 //

@@ -1053,61 +1053,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulByF32(out *float32, a *float32, s float32, n int)
-// Requires: AVX, AVX2, SSE
-TEXT ·mulByF32(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         a+8(FP), CX
-	MOVQ         n+24(FP), DX
-	MOVSS        s+16(FP), X0
-	VBROADCASTSS X0, Y0
-	XORQ         BX, BX
-
-by4:
-	SUBQ    $0x00000020, DX
-	JL      after4
-	VMOVUPS (CX)(BX*1), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $0x00000080, BX
-	JMP     by4
-
-after4:
-	ADDQ $0x00000020, DX
-
-by1:
-	SUBQ    $0x00000008, DX
-	JL      after1
-	VMOVUPS (CX)(BX*1), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $0x00000020, BX
-	JMP     by1
-
-after1:
-	ADDQ       $0x00000008, DX
-	JZ         done
-	LEAQ       masks<>+0(SB), SI
-	SHLQ       $0x02, DX
-	SUBQ       DX, SI
-	VMOVUPS    64(SI), Y1
-	VMASKMOVPS (CX)(BX*1), Y1, Y2
-	VMULPS     Y0, Y2, Y2
-	VMASKMOVPS Y2, Y1, (AX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
 // func subByF32(out *float32, a *float32, s float32, otherwise float32, n int)
 // Requires: AVX, AVX2, SSE
 TEXT ·subByF32(SB), NOSPLIT, $0-32
@@ -4722,61 +4667,6 @@ after1:
 	VMOVUPS    64(SI), Y1
 	VMASKMOVPD (CX)(BX*1), Y1, Y2
 	VDIVPD     Y0, Y2, Y2
-	VMASKMOVPD Y2, Y1, (AX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func mulByF64(out *float64, a *float64, s float64, n int)
-// Requires: AVX, AVX2, SSE2
-TEXT ·mulByF64(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         a+8(FP), CX
-	MOVQ         n+24(FP), DX
-	MOVSD        s+16(FP), X0
-	VBROADCASTSD X0, Y0
-	XORQ         BX, BX
-
-by4:
-	SUBQ    $0x00000010, DX
-	JL      after4
-	VMOVUPD (CX)(BX*1), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, (AX)(BX*1)
-	VMOVUPD 32(CX)(BX*1), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, 32(AX)(BX*1)
-	VMOVUPD 64(CX)(BX*1), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, 64(AX)(BX*1)
-	VMOVUPD 96(CX)(BX*1), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, 96(AX)(BX*1)
-	ADDQ    $0x00000080, BX
-	JMP     by4
-
-after4:
-	ADDQ $0x00000010, DX
-
-by1:
-	SUBQ    $0x00000004, DX
-	JL      after1
-	VMOVUPD (CX)(BX*1), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPD Y1, (AX)(BX*1)
-	ADDQ    $0x00000020, BX
-	JMP     by1
-
-after1:
-	ADDQ       $0x00000004, DX
-	JZ         done
-	LEAQ       masks<>+0(SB), SI
-	SHLQ       $0x03, DX
-	SUBQ       DX, SI
-	VMOVUPS    64(SI), Y1
-	VMASKMOVPD (CX)(BX*1), Y1, Y2
-	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (AX)(BX*1)
 
 done:

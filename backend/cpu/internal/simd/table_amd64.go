@@ -21,10 +21,10 @@ func init() {
 		placesBy(mulRowsF32, mulRow[float32])}
 	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
 		placesBy(mulRowsF64, mulRow[float64])}
-	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), scalarBy(mulByF32), shiftBy(subByF32),
-		shiftsBy(shiftsF32), rowBy(addQuietF32)}
-	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), scalarBy(mulByF64), shiftBy(subByF64),
-		shiftsBy(shiftsF64), rowBy(addQuietF64)}
+	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
+		rowBy(addQuietF32)}
+	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
+		rowBy(addQuietF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{
@@ -121,13 +121,7 @@ func scalarBy[T Float](f func(out, a *T, s T, n int)) func(out, a []T, s T) {
 }
 
 func shiftBy[T Float](f func(out, a *T, s, otherwise T, n int)) func(out, a []T, m T) {
-	return func(out, a []T, m T) {
-		for a = a[:len(out)]; len(out) > 0; {
-			n := min(len(out), most)
-			f(unsafe.SliceData(out), unsafe.SliceData(a), m, infiniteShift(m), n)
-			out, a = out[n:], a[n:]
-		}
-	}
+	return scalarBy(func(out, a *T, m T, n int) { f(out, a, m, infiniteShift(m), n) })
 }
 
 // mapBy takes functions of which an element costs some nanoseconds.

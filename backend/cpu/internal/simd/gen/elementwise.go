@@ -28,8 +28,7 @@ func elementwise(e *elem) {
 	addFour(e)
 	extremeFour(e, "max", greater)
 	extremeFour(e, "min", smaller)
-	scalar(e, "divBy", "a / s", func(a, s VecVirtual) { e.div(s, a, a) })
-	scalar(e, "mulBy", "a * s", func(a, s VecVirtual) { e.mul(s, a, a) })
+	divBy(e)
 	subBy(e)
 	shifts(e)
 }
@@ -168,12 +167,12 @@ func extremeFour(e *elem, name string, o *order) {
 	})
 }
 
-func scalar(e *elem, name, formula string, body func(a, s VecVirtual)) {
-	function(name+e.suffix, fmt.Sprintf("func(out, a *%s, s %s, n int)", e.typ, e.typ),
-		name+e.suffix+" is out = "+formula+", element by element.")
+func divBy(e *elem) {
+	function("divBy"+e.suffix, fmt.Sprintf("func(out, a *%s, s %s, n int)", e.typ, e.typ),
+		"divBy"+e.suffix+" is out = a / s, element by element.")
 	s := &stream{e: e, out: param("out"), in: []GPVirtual{param("a")}, n: param("n")}
 	by := e.parameter("s")
-	s.body = func(in []VecVirtual) VecVirtual { body(in[0], by); return in[0] }
+	s.body = func(in []VecVirtual) VecVirtual { e.div(by, in[0], in[0]); return in[0] }
 	s.emit(4)
 }
 
