@@ -13,7 +13,7 @@ import (
 // The rule of docs/semantics.md, Order, ties and NaN, whole: NaN is beyond both ends for what looks for an extreme
 // and the greatest value for what sorts; −0 and +0 tie for every index, and −0 is below +0 as a value.
 
-// rank places a float among others; numbers that tie have one rank.
+// sortsBefore is the order of what sorts: NaN is last, and what neither sorts before the other ties.
 func sortsBefore(a, b float64) bool { return a < b || !isNaN(a) && isNaN(b) }
 
 func isNaN(v float64) bool { return v != v }

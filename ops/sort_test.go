@@ -238,10 +238,10 @@ func TestUniqueRows(t *testing.T) {
 		v           []float64
 		first, each []int64
 	}{
-		{"rows", f64s([]int{4, 2}, 2, 1, 1, 9, 2, 1, 1, 3), 0, []int{3, 2}, []float64{1, 3, 1, 9, 2, 1}, []int64{3, 1, 0}, []int64{1, 1, 2}},
-		{"columns", f64s([]int{2, 3}, 5, 4, 5, 1, 0, 1), -1, []int{2, 2}, []float64{4, 5, 0, 1}, []int64{1, 0}, []int64{1, 2}},
-		{"rows of nothing are equal", f64s([]int{3, 0}), 0, []int{1, 0}, nil, []int64{0}, []int64{3}},
-		{"no rows", f64s([]int{0, 2}), 0, []int{0, 2}, nil, nil, nil},
+		{"rows", f64([]int{4, 2}, 2, 1, 1, 9, 2, 1, 1, 3), 0, []int{3, 2}, []float64{1, 3, 1, 9, 2, 1}, []int64{3, 1, 0}, []int64{1, 1, 2}},
+		{"columns", f64([]int{2, 3}, 5, 4, 5, 1, 0, 1), -1, []int{2, 2}, []float64{4, 5, 0, 1}, []int64{1, 0}, []int64{1, 2}},
+		{"rows of nothing are equal", f64([]int{3, 0}), 0, []int{1, 0}, nil, []int64{0}, []int64{3}},
+		{"no rows", f64([]int{0, 2}), 0, []int{0, 2}, nil, nil, nil},
 	} {
 		for _, compiled := range []bool{false, true} {
 			out := uniques(t, compiled, row.x, func(x *ops.Node) (a, b, c, d *ops.Node) { return ops.UniqueRows(x, row.axis) })
@@ -254,10 +254,6 @@ func TestUniqueRows(t *testing.T) {
 	}
 }
 
-func f64s(shape []int, values ...float64) *tensor.Tensor {
-	return tensor.Must(tensor.FromSlice(values, shape...))
-}
-
 // TestUniqueGradient: the cotangent goes to the first occurrence.
 func TestUniqueGradient(t *testing.T) {
 	g := graph.Eager(cpu.New())
@@ -266,9 +262,9 @@ func TestUniqueGradient(t *testing.T) {
 	if got := tensor.Must(tensor.Values[float64](tensor.Must(dx.Value()))); !slices.Equal(got, []float64{20, 10, 0, 30, 0}) {
 		t.Errorf("got %v", got)
 	}
-	rows := g.Const(f64s([]int{3, 1}, 2, 1, 2))
+	rows := g.Const(f64([]int{3, 1}, 2, 1, 2))
 	v, _, _, _ := ops.UniqueRows(rows, 0)
-	dx = autograd.VJP([]*ops.Node{v}, []*ops.Node{g.Const(f64s([]int{2, 1}, 10, 20))}, []*ops.Node{rows})[0]
+	dx = autograd.VJP([]*ops.Node{v}, []*ops.Node{g.Const(f64([]int{2, 1}, 10, 20))}, []*ops.Node{rows})[0]
 	if got := tensor.Must(tensor.Values[float64](tensor.Must(dx.Value()))); !slices.Equal(got, []float64{20, 10, 0}) {
 		t.Errorf("of rows: got %v", got)
 	}

@@ -159,7 +159,7 @@ func (d *dice) hostileOp() (graph.Op, []tensor.Spec) {
 		if d.n(20) == 19 {
 			o.Axes = d.ints(2)
 		}
-		return o, []tensor.Spec{x, {DType: dt, Shape: []int{}}}[:1+int(rank1(o.Init))]
+		return o, []tensor.Spec{x, {DType: dt, Shape: []int{}}}[:1+oneIf(o.Init)]
 	case 12:
 		o := ops.ArgReduceOp{Fn: ops.ArgFn(fn % 5), Axis: axis, Index: tensor.Int64}
 		if d.n(3) == 2 {
@@ -168,7 +168,7 @@ func (d *dice) hostileOp() (graph.Op, []tensor.Spec) {
 		return o, []tensor.Spec{x}
 	case 13:
 		o := ops.ScanOp{Fn: ops.ScanFn(fn % 7), Axis: axis, Exclusive: d.n(2) == 1, Reverse: d.n(2) == 1}
-		return o, []tensor.Spec{x, x}[:1+int(rank1(o.Fn == ops.ScanAffine))]
+		return o, []tensor.Spec{x, x}[:1+oneIf(o.Fn == ops.ScanAffine)]
 	case 14:
 		return ops.SoftmaxOp{Axis: axis, Log: d.n(2) == 1}, []tensor.Spec{x}
 	case 15:
@@ -193,8 +193,8 @@ func (d *dice) hostileOp() (graph.Op, []tensor.Spec) {
 	return d.window(x)
 }
 
-// rank1 is 1 for true.
-func rank1(b bool) uint8 {
+// oneIf is 1 for true, else 0: how many more operands an option brings.
+func oneIf(b bool) int {
 	if b {
 		return 1
 	}
@@ -307,10 +307,10 @@ func (d *dice) window(x tensor.Spec) (graph.Op, []tensor.Spec) {
 		if d.n(2) == 1 { // most dtypes have none
 			x.DType, u.DType = tensor.Float32, tensor.Float32
 		}
-		return o, append([]tensor.Spec{x, u, {DType: x.DType, Shape: []int{}}}[:2+int(rank1(o.Scaled))], idx...)
+		return o, append([]tensor.Spec{x, u, {DType: x.DType, Shape: []int{}}}[:2+oneIf(o.Scaled)], idx...)
 	}
 	o := ops.ScatterScanOp{Window: w, Mode: m, Affine: d.n(2) == 1, Reverse: d.n(2) == 1}
-	return o, append([]tensor.Spec{x, u, u}[:2+int(rank1(o.Affine))], idx...)
+	return o, append([]tensor.Spec{x, u, u}[:2+oneIf(o.Affine)], idx...)
 }
 
 // memories are what the operands of a case lie in.

@@ -79,10 +79,7 @@ func runMasked(t *testing.T, threads int, op graph.Op, out, x, mask *tensor.Tens
 
 func maskedRunner(t *testing.T, threads int, op graph.Op, out, x, mask *tensor.Tensor) func() {
 	t.Helper()
-	operand := func(v *tensor.Tensor) graph.Operand {
-		return graph.Operand{DType: v.DType(), Layout: v.View().Layout()}
-	}
-	k, err := compile(op, []graph.Operand{operand(out)}, []graph.Operand{operand(x), operand(mask)}, []bool{true})
+	k, err := compile(op, []graph.Operand{operandOf(out.View())}, []graph.Operand{operandOf(x.View()), operandOf(mask.View())}, []bool{true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -325,7 +325,7 @@ func checkHoled[T tensor.Element](t *testing.T, run reduceWith, x *Exec, op ops.
 		t.Fatal(err)
 	}
 	got := tensor.Must(tensor.Values[T](out))
-	if !equalValues(got, want) {
+	if !sameElements(got, want, true) {
 		t.Fatalf("fn %d axes %v of %v %s into %s with %d threads:\n got %v\nwant %v", op.Fn, op.Axes, in.DType(), in.Layout(), kind,
 			x.NumThreads(), got, want)
 	}
@@ -336,29 +336,6 @@ func checkHoled[T tensor.Element](t *testing.T, run reduceWith, x *Exec, op ops.
 	if !sameBits(holes, slices.Repeat([]T{mark}, n)) {
 		t.Fatalf("holes of %s were written", l)
 	}
-}
-
-// equalValues is equality of bits but for the form of NaNs, which a definition does not fix.
-func equalValues[T tensor.Element](got, want []T) bool {
-	if len(got) != len(want) {
-		return false
-	}
-	for i := range got {
-		if !sameBits(got[i:i+1], want[i:i+1]) && !(isNaNElement(got[i]) && isNaNElement(want[i])) {
-			return false
-		}
-	}
-	return true
-}
-
-func isNaNElement[T tensor.Element](v T) bool {
-	switch v := any(v).(type) {
-	case tensor.F16:
-		return v.Float32() != v.Float32()
-	case tensor.BF16:
-		return v.Float32() != v.Float32()
-	}
-	return v != v
 }
 
 // TestReduce_pieces cuts long lines: whatever the number of threads, the tree is the same.

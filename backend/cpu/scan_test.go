@@ -120,14 +120,8 @@ func TestScan_rises(t *testing.T) {
 	for i := range x {
 		x[i] = float32(math.Exp(20*rng.Float64() - 15))
 	}
-	v := tensor.Must(tensor.FromSlice(x, 4, 5000)).View()
-	for _, axis := range []int{0, 1} { // across columns, and four lines together
-		w := tensor.Must(tensor.FromSlice(x, 4, 5000)).View()
-		if axis == 0 {
-			w = tensor.Must(tensor.FromSlice(x, 1000, 20)).View()
-		} else {
-			w = v
-		}
+	for axis, shape := range [][]int{{1000, 20}, {4, 5000}} { // across columns, and four lines together
+		w := tensor.Must(tensor.FromSlice(x, shape...)).View()
 		y := tensor.Must(tensor.FromSlice(scanned[float32](t, execs[0], ops.ScanOp{Fn: ops.ScanSum, Axis: axis}, w), w.Shape()...))
 		l := y.View().Layout()
 		values := tensor.Must(tensor.Values[float32](y))

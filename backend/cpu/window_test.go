@@ -334,13 +334,9 @@ func windowValues[T tensor.Element, A any](e *windowElement[T, A], r *rand.Rand,
 	return v
 }
 
-func windowOperand(v tensor.View) graph.Operand {
-	return graph.Operand{DType: v.DType(), Layout: v.Layout()}
-}
-
 func windowOperands(v ...tensor.View) (o []graph.Operand, in []tensor.Read) {
 	for _, v := range v {
-		o, in = append(o, windowOperand(v)), append(in, v.Read())
+		o, in = append(o, operandOf(v)), append(in, v.Read())
 	}
 	return o, in
 }

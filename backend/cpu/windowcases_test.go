@@ -87,7 +87,7 @@ func runWindow(op any, in ...tensor.View) ([][]float64, error) {
 	var writes []tensor.Write
 	for _, s := range specs {
 		t := tensor.Must(tensor.New(s.DType, s.Shape...))
-		out, writes = append(out, windowOperand(t.View())), append(writes, t.Write())
+		out, writes = append(out, operandOf(t.View())), append(writes, t.Write())
 	}
 	k, err := compile(out)
 	if err != nil {
@@ -305,7 +305,7 @@ func TestScatterDTypes(t *testing.T) {
 			op := scatterOf(elements(2), strict, ops.Combine(combine))
 			in, reads := windowOperands(x, u, i64(nil, 0, 1))
 			y := tensor.Must(tensor.New(dt, 2))
-			k, err := compileScatter(op, []graph.Operand{windowOperand(y.View())}, in)
+			k, err := compileScatter(op, []graph.Operand{operandOf(y.View())}, in)
 			if dt.IsComplex() && combine >= int(ops.CombineMax) {
 				if !errors.Is(err, tensor.ErrUnsupported) {
 					t.Errorf("%s has no order: %v", dt, err)

@@ -76,7 +76,7 @@ func TestWindowOverlap(t *testing.T) {
 	compileFor := func(y, x, u, i tensor.View) graph.Kernel {
 		in, _ := windowOperands(x, u, i)
 		op := scatterOf(elements(2), ops.Mode{}, ops.CombineAdd)
-		return tensor.Must(compileScatter(op, []graph.Operand{windowOperand(y)}, in))
+		return tensor.Must(compileScatter(op, []graph.Operand{operandOf(y)}, in))
 	}
 	run := func(k graph.Kernel, y, x, u, i tensor.View) error {
 		_, reads := windowOperands(x, u, i)
@@ -120,7 +120,7 @@ func TestWindowOverlap(t *testing.T) {
 	}
 	in, reads := windowOperands(f64(nil, 1, 2), u, i64(nil, 0, 1))
 	y := f64(nil, 0, 0)
-	k := tensor.Must(compileScatterScan(ops.ScatterScanOp{Window: elements(2)}, []graph.Operand{windowOperand(y), windowOperand(y)}, in, []bool{true, true}))
+	k := tensor.Must(compileScatterScan(ops.ScatterScanOp{Window: elements(2)}, []graph.Operand{operandOf(y), operandOf(y)}, in, []bool{true, true}))
 	if err := k.Run(executors[0], []tensor.Write{tensor.Must(tensor.NewWrite(y)), tensor.Must(tensor.NewWrite(y))}, reads); !errors.Is(err, tensor.ErrOverlap) {
 		t.Errorf("y over before: %v", err)
 	}
@@ -198,10 +198,10 @@ func realSizes(dt tensor.DType) []windowWork {
 	} {
 		x, u, y, b := random(c.x...), random(c.u...), random(c.x...), random(c.u...)
 		in, reads := windowOperands(x, c.i)
-		g := tensor.Must(compileGather(gatherOf(c.w, ops.Mode{}), []graph.Operand{windowOperand(u)}, in))
+		g := tensor.Must(compileGather(gatherOf(c.w, ops.Mode{}), []graph.Operand{operandOf(u)}, in))
 		all = append(all, windowWork{"gather " + c.name, g, []tensor.Write{tensor.Must(tensor.NewWrite(b))}, reads})
 		in, reads = windowOperands(x, u, c.i)
-		s := tensor.Must(compileScatter(scatterOf(c.w, ops.Mode{}, ops.CombineAdd), []graph.Operand{windowOperand(y)}, in))
+		s := tensor.Must(compileScatter(scatterOf(c.w, ops.Mode{}, ops.CombineAdd), []graph.Operand{operandOf(y)}, in))
 		all = append(all, windowWork{"scatter " + c.name, s, []tensor.Write{tensor.Must(tensor.NewWrite(y))}, reads})
 		in, reads = windowOperands(x, u, u, c.i)
 		out, _ := windowOperands(y, b)

@@ -172,9 +172,9 @@ func runVector(result tensor.Spec, ins []*tensor.Tensor, compile func(out, in []
 	var in []graph.Operand
 	var reads []tensor.Read
 	for _, t := range ins {
-		in, reads = append(in, windowOperand(t.View())), append(reads, t.Read())
+		in, reads = append(in, operandOf(t.View())), append(reads, t.Read())
 	}
-	k, err := compile([]graph.Operand{windowOperand(out.View())}, in)
+	k, err := compile([]graph.Operand{operandOf(out.View())}, in)
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,7 @@ func vector[T any](values ...T) *gtensor.Dense { return dense([]int{len(values)}
 
 // counting is 0, 1, 2… of a shape.
 func counting(shape ...int) *gtensor.Dense {
-	n := 1
-	for _, s := range shape {
-		n *= s
-	}
-	values := make([]float64, n)
+	values := make([]float64, tensor.Size(shape))
 	for i := range values {
 		values[i] = float64(i)
 	}
