@@ -116,11 +116,7 @@ func validOperand(o graph.Operand) error {
 
 // fits holds the results that are used against what the op infers.
 func fits(op graph.Op, out, in []graph.Operand, used []bool) error {
-	specs := make([]tensor.Spec, len(in))
-	for i, o := range in {
-		specs[i] = o.Spec()
-	}
-	want, err := op.Infer(specs)
+	want, err := op.Infer(specsOf(in))
 	if err != nil {
 		return err
 	}
@@ -136,4 +132,12 @@ func fits(op graph.Op, out, in []graph.Operand, used []bool) error {
 		}
 	}
 	return nil
+}
+
+func specsOf(operands []graph.Operand) []tensor.Spec {
+	s := make([]tensor.Spec, len(operands))
+	for k, o := range operands {
+		s[k] = o.Spec()
+	}
+	return s
 }

@@ -89,7 +89,7 @@ func treePieces(n, wanted int) (size, pieces int) {
 	for wanted < n/size {
 		size *= 2
 	}
-	return size, max(1, (n+size-1)/size)
+	return size, max(1, ceilDiv(n, size))
 }
 
 // runs walks a nest of one operand as runs of equally spaced elements.

@@ -54,7 +54,7 @@ func (*Backend) Fuses(op graph.Op, out tensor.DType, in []tensor.DType) bool {
 // compileProgram compiles the first n steps of op. stored says which of them have results, by number, or −1.
 // What is needed after its step beside that, keep, stays in a register to the end; its register is returned.
 func compileProgram(op graph.FusedOp, n int, out, in []graph.Operand, keep int) (p *program, kept int, err error) {
-	p = &program{widest: 1, weight: 0}
+	p = &program{widest: 1}
 	for _, o := range out {
 		p.layouts = append(p.layouts, o.Layout)
 	}
@@ -200,6 +200,21 @@ func (p *program) cut(rowStep, colStep []int, run []bool) {
 	}
 }
 
+// memoryOf is the memory of results and operands, and none for the rest of the layouts: elements that are made
+// of their place.
+func memoryOf(m []*tensor.Storage, out []tensor.Write, in []tensor.Read, layouts int) []*tensor.Storage {
+	for _, w := range out {
+		m = append(m, w.Storage())
+	}
+	for _, r := range in {
+		m = append(m, r.Storage())
+	}
+	for len(m) < layouts {
+		m = append(m, nil)
+	}
+	return m
+}
+
 // machine is the state in which one thread runs a program.
 type machine struct {
 	tiles     []tile // per instruction
@@ -213,18 +228,23 @@ func (m *machine) bind(p *program, memory []*tensor.Storage, elements int) {
 		for range p.registers {
 			m.registers = append(m.registers, tensor.NewStorage(elements*p.widest))
 		}
-		for i := range m.tiles {
-			m.tiles[i].planes = &p.instructions[i].planes
-			m.tiles[i].at = make([]int, len(p.instructions[i].from))
-		}
 	}
 	for i := range m.tiles {
-		for k, f := range p.instructions[i].from {
-			if f >= 0 {
-				m.tiles[i].mem[k] = memory[f]
-			} else {
-				m.tiles[i].mem[k] = m.registers[^f]
-			}
+		m.point(i, &p.instructions[i], memory)
+	}
+}
+
+// point gives instruction i its memory, and its tile the planes on the first run.
+func (m *machine) point(i int, ins *instruction, memory []*tensor.Storage) {
+	t := &m.tiles[i]
+	if t.planes == nil {
+		t.planes, t.at = &ins.planes, make([]int, len(ins.from))
+	}
+	for k, f := range ins.from {
+		if f >= 0 {
+			t.mem[k] = memory[f]
+		} else {
+			t.mem[k] = m.registers[^f]
 		}
 	}
 }
@@ -232,7 +252,7 @@ func (m *machine) bind(p *program, memory []*tensor.Storage, elements int) {
 // release forgets the memory and what was loaded from it.
 func (m *machine) release() {
 	for i := range m.tiles {
-		m.tiles[i].mem = [maxOperands]*tensor.Storage{}
+		m.tiles[i].mem = memory{}
 		for k := range m.tiles[i].scratch {
 			m.tiles[i].scratch[k].h = 0
 		}

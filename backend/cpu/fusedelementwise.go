@@ -16,7 +16,6 @@ type fusedElementwise struct {
 	*program
 	planes
 	grain  int
-	made   int // layouts that stand for no memory
 	states states[fusedRun]
 	spare  states[fusedWork]
 }
@@ -52,7 +51,6 @@ func compileFused(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, erro
 		}
 		k.over = append(k.over, over)
 	}
-	k.made = len(p.layouts) - len(out) - len(in)
 	k.grain = max(1, cheap/(k.tall*k.wide*p.weight))
 	p.cut(k.rowStep, k.colStep, k.planes.run)
 	return k, nil
@@ -63,16 +61,7 @@ func (k *fusedElementwise) Run(x graph.Exec, out []tensor.Write, in []tensor.Rea
 		return err
 	}
 	r := k.states.get()
-	r.k, r.memory = k, r.memory[:0]
-	for i := range out {
-		r.memory = append(r.memory, out[i].Storage())
-	}
-	for i := range in {
-		r.memory = append(r.memory, in[i].Storage())
-	}
-	for range k.made {
-		r.memory = append(r.memory, nil)
-	}
+	r.k, r.memory = k, memoryOf(r.memory[:0], out, in, len(k.layouts))
 	x.(*Exec).run(k.grid.rows, k.grain, r)
 	clear(r.memory)
 	k.states.put(r)

@@ -18,10 +18,9 @@ type fusedLines struct {
 	offset, step  []int // per memory operand: where it begins, from row to row
 	rows, columns int
 	height        int // rows at a time
-	made          int // layouts that stand for no memory
 	grain         int
 	states        states[linesRun]
-	spare         states[linesState]
+	spare         states[machine]
 }
 
 // lineStep is an instruction or, with a fold, the fold of from[1] into from[0].
@@ -83,7 +82,6 @@ func (c *lineCompiler) operands() error {
 			all = append(all, graph.Operand{DType: iota.DType, Layout: alongAxis(iota)})
 		}
 	}
-	c.k.made = len(all) - len(c.out) - len(c.in)
 	for _, o := range all {
 		if slices.Equal(o.Shape, c.op.Lines) {
 			rows = append(rows, tensor.Layout{Shape: o.Shape[:c.op.Lead], Strides: o.Strides[:c.op.Lead], Offset: o.Offset})
@@ -253,18 +251,14 @@ func (c *lineCompiler) walk(f int, ins *lineStep) (row, col int, run bool) {
 
 // isWide says of a register what it holds: narrow and wide values never share one.
 func (c *lineCompiler) isWide(f int) bool {
-	return f < 0 && slices.ContainsFunc(c.at, func(a int) bool { return a == f && c.wideness[slices.Index(c.at, a)] })
+	step := slices.Index(c.at, f)
+	return f < 0 && step >= 0 && c.wideness[step]
 }
 
-// linesRun is one run, linesState what a thread works with.
+// linesRun is one run.
 type linesRun struct {
 	k      *fusedLines
 	memory []*tensor.Storage
-}
-
-type linesState struct {
-	tiles     []tile
-	registers []*tensor.Storage
 }
 
 func (k *fusedLines) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
@@ -272,16 +266,7 @@ func (k *fusedLines) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 		return err
 	}
 	r := k.states.get()
-	r.k, r.memory = k, r.memory[:0]
-	for i := range out {
-		r.memory = append(r.memory, out[i].Storage())
-	}
-	for i := range in {
-		r.memory = append(r.memory, in[i].Storage())
-	}
-	for range k.made {
-		r.memory = append(r.memory, nil)
-	}
+	r.k, r.memory = k, memoryOf(r.memory[:0], out, in, len(k.offset))
 	x.(*Exec).run(ceilDiv(k.rows, k.height), k.grain, r)
 	clear(r.memory)
 	k.states.put(r)
@@ -291,42 +276,29 @@ func (k *fusedLines) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 func (r *linesRun) chunk(lo, hi int) {
 	k := r.k
 	s := k.spare.get()
-	s.bind(k, r.memory)
+	k.bind(s, r.memory)
 	for b := lo; b < hi; b++ {
-		s.run(k, b*k.height, min(k.height, k.rows-b*k.height))
+		k.run(s, b*k.height, min(k.height, k.rows-b*k.height))
 	}
-	for i := range s.tiles {
-		s.tiles[i].mem = memory{}
-		for j := range s.tiles[i].scratch {
-			s.tiles[i].scratch[j].h = 0
-		}
-	}
+	s.release()
 	k.spare.put(s)
 }
 
-func (s *linesState) bind(k *fusedLines, memory []*tensor.Storage) {
+// bind gives a thread's machine the memory of a run.
+func (k *fusedLines) bind(s *machine, memory []*tensor.Storage) {
 	if s.tiles == nil {
 		for _, bytes := range k.registers {
 			s.registers = append(s.registers, tensor.NewStorage(bytes))
 		}
 		s.tiles = make([]tile, len(k.lineWork))
-		for i := range s.tiles {
-			s.tiles[i].planes, s.tiles[i].at = &k.lineWork[i].planes, make([]int, len(k.lineWork[i].from))
-		}
 	}
 	for i := range s.tiles {
-		for j, f := range k.lineWork[i].from {
-			if f >= 0 {
-				s.tiles[i].mem[j] = memory[f]
-			} else {
-				s.tiles[i].mem[j] = s.registers[^f]
-			}
-		}
+		s.point(i, &k.lineWork[i].instruction, memory)
 	}
 }
 
 // run takes h rows through all steps.
-func (s *linesState) run(k *fusedLines, row, h int) {
+func (k *fusedLines) run(s *machine, row, h int) {
 	for i := range k.lineWork {
 		ins, t := &k.lineWork[i], &s.tiles[i]
 		t.h, t.w = h, k.columns
@@ -371,7 +343,7 @@ func (p *reducer[E, A]) foldLines(dst *tensor.Storage, to, toStep int, src *tens
 	p.spare.put(s)
 }
 
-// foldLine folds w elements from at on. Where top is given, every element x stands for exp(x − top).
+// foldLine folds w elements from at on. Where top is given, every element x stands for its term.
 func (p *reducer[E, A]) foldLine(s *reduceScratch[E, A], f *fold[A], from []E, at, col, w int, top []A) A {
 	value := f.identity
 	for i := 0; i < w; i += blockSize {

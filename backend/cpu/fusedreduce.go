@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -26,19 +25,6 @@ type feed struct {
 type fedScratch struct {
 	machine
 	at []int
-}
-
-func (f *feed) memory(m []*tensor.Storage, out []tensor.Write, in []tensor.Read) []*tensor.Storage {
-	for _, w := range out[:f.results] {
-		m = append(m, w.Storage())
-	}
-	for _, r := range in {
-		m = append(m, r.Storage())
-	}
-	for len(m) < len(f.layouts) {
-		m = append(m, nil) // elements that are made of their place
-	}
-	return m
 }
 
 // feedable is a reducer of some types.
@@ -196,7 +182,7 @@ func (p *reducer[E, A]) foldFedLine(w *reduceScratch[E, A], f *fold[A], from, to
 // computed is elements in the type that is computed in, in room where that is another.
 func (p *reducer[E, A]) computed(room []A, x []E) []A {
 	if p.rows.same {
-		return unsafe.Slice((*A)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+		return bitsAs[A](x)
 	}
 	room = room[:len(x)]
 	p.rows.load(room, x, 0, 1)

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -75,12 +77,12 @@ func (e *elementGather) cut() {
 	e.wide = wide
 	e.lines = nest{outer: n.outer[still:], rows: lines, row: 1, offset: make([]int, 3), step: make([]int, 3)}
 	e.strips = nest{
-		outer:  append(append([]int{}, n.outer[:still]...), ceilDiv(n.row, wide)),
+		outer:  append(slices.Clone(n.outer[:still]), ceilDiv(n.row, wide)),
 		offset: n.offset, row: 1, step: make([]int, 3),
 	}
 	for k := range n.strides {
 		e.lines.strides = append(e.lines.strides, n.strides[k][still:])
-		e.strips.strides = append(e.strips.strides, append(append([]int{}, n.strides[k][:still]...), wide*n.step[k]))
+		e.strips.strides = append(e.strips.strides, append(slices.Clone(n.strides[k][:still]), wide*n.step[k]))
 	}
 	e.strips.rows = tensor.Size(e.strips.outer)
 }

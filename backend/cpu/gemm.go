@@ -97,7 +97,7 @@ func (p *gemm[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 	if err := p.operands.check(out, in); err != nil {
 		return err
 	}
-	products := p.batch.rows * p.batch.row
+	products := p.batch.size()
 	if products == 0 || p.m == 0 || p.n == 0 {
 		return nil
 	}

@@ -45,15 +45,7 @@ type maskedScratch struct {
 //
 // Errors: those of op.Infer; tensor.ErrDType and tensor.ErrShape where the result is not what op gives.
 func compileMasked(op graph.Op, axis int, expands bool, out graph.Operand, in []graph.Operand) (graph.Kernel, error) {
-	specs := make([]tensor.Spec, len(in))
-	for k, o := range in {
-		specs[k] = o.Spec()
-	}
-	want, err := op.Infer(specs)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSpec("result", out, want[0].DType, want[0].Shape); err != nil {
+	if err := fits(op, []graph.Operand{out}, in, []bool{true}); err != nil {
 		return nil, err
 	}
 	switch out.DType.Size() {
@@ -90,9 +82,9 @@ func newMasked[E tensor.Element](axis int, expands bool, out graph.Operand, in [
 	p.inner = newNest(axesOf(x.Layout, axis+over[0], x.Rank()), axesOf(y.Layout, axis+over[1], y.Rank()))
 	p.body = newNest(axesOf(big.Layout, axis, axis+mask.Rank()), mask.Layout)
 	p.count, p.step = small.Shape[axis], small.Strides[axis]
-	size := p.inner.rows * p.inner.row
+	size := p.inner.size()
 	p.block = max(16, 1<<13/max(size, 1))
-	p.blocks = (p.body.size() + p.block - 1) / p.block
+	p.blocks = ceilDiv(p.body.size(), p.block)
 	p.each = min(p.block, p.body.size()) * size
 	if size == 0 {
 		p.blocks, p.count = 0, 0
@@ -105,7 +97,7 @@ func (p *masked[E]) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) err
 	if err := p.operands.check(out, in); err != nil {
 		return err
 	}
-	lines := p.lead.rows * p.lead.row
+	lines := p.lead.size()
 	if lines == 0 {
 		return nil
 	}
@@ -167,7 +159,7 @@ func (r *maskedRun[E]) move(w *maskedScratch, block int, at [2]int) {
 		return
 	}
 	from, to := block*p.block, min((block+1)*p.block, p.body.size())
-	small, rows := at[1-p.big], p.inner.rows*p.inner.row > 1
+	small, rows := at[1-p.big], p.inner.size() > 1
 	w.body.seek(&p.body, from/p.body.row)
 	for col := from % p.body.row; from < to; col = 0 {
 		n := min(p.body.row-col, to-from)
@@ -191,7 +183,6 @@ func (r *maskedRun[E]) move(w *maskedScratch, block int, at [2]int) {
 
 // rows is a row of the mask whose elements stand for rows of their own.
 func (r *maskedRun[E]) rows(w *maskedScratch, s maskedRow) (k int) {
-	var zero E
 	for range s.n {
 		switch {
 		case r.mask[s.mask] != 0 && k < s.room:
@@ -199,7 +190,7 @@ func (r *maskedRun[E]) rows(w *maskedScratch, s maskedRow) (k int) {
 			r.inner(w, at[r.p.big], at[1-r.p.big])
 			k++
 		case r.p.expands:
-			r.clear(w, s.big, zero)
+			r.clear(w, s.big)
 		}
 		s.big += s.bigStep
 		s.mask += s.maskStep
@@ -218,7 +209,8 @@ func (r *maskedRun[E]) inner(w *maskedScratch, x, y int) {
 }
 
 // clear makes what one element of the mask stands for zero.
-func (r *maskedRun[E]) clear(w *maskedScratch, y int, zero E) {
+func (r *maskedRun[E]) clear(w *maskedScratch, y int) {
+	var zero E
 	n := &r.p.inner
 	w.inner.seek(n, 0)
 	for range n.rows {
@@ -234,12 +226,11 @@ func (r *maskedRun[E]) clear(w *maskedScratch, y int, zero E) {
 // pad makes zero what a mask of fewer places than were expected left of every line.
 func (r *maskedRun[E]) pad(lines, total int) {
 	p := r.p
-	var zero E
 	w := p.spare.get()
 	w.lead.seek(&p.lead, 1, 0)
 	for range lines {
 		for k := total; k < p.count; k++ {
-			r.clear(w, p.start[1]+w.lead.at(1)+k*p.step, zero)
+			r.clear(w, p.start[1]+w.lead.at(1)+k*p.step)
 		}
 		w.lead.next()
 	}

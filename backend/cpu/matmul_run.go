@@ -53,15 +53,15 @@ func (p *matmul[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) e
 // Where those keep too few threads busy their panels get lower, down to 64K products.
 func (r *matmulRun[E, A]) cut(threads int) (strips int) {
 	p := r.p
-	r.strips = (p.n + p.width - 1) / p.width
-	strips = p.batch.rows * p.batch.row * r.strips
-	r.panels = (p.m + matmulRows - 1) / matmulRows
+	r.strips = ceilDiv(p.n, p.width)
+	strips = p.batch.size() * r.strips
+	r.panels = ceilDiv(p.m, matmulRows)
 	if few := 2 * threads; threads > 1 && strips*r.panels < few {
 		most := p.m * min(p.n, p.width) * p.k >> 16
-		r.panels = max(r.panels, min(p.m, (few+strips-1)/strips, most))
+		r.panels = max(r.panels, min(p.m, ceilDiv(few, strips), most))
 	}
-	r.height = (p.m + r.panels - 1) / r.panels
-	r.panels = (p.m + r.height - 1) / r.height
+	r.height = ceilDiv(p.m, r.panels)
+	r.panels = ceilDiv(p.m, r.height)
 	return strips
 }
 

@@ -114,7 +114,7 @@ type kept struct{ from, size, to, step int }
 // keep is what is kept of axis a, of d elements in the source and extent in the destination.
 func (p *padding) keep(a, d, extent int) kept {
 	step := p.interior[a] + 1
-	k := kept{step: step, from: min((max(-p.low[a], 0)+step-1)/step, d)}
+	k := kept{step: step, from: min(ceilDiv(max(-p.low[a], 0), step), d)}
 	if room := extent - p.low[a]; room > 0 { // places up to extent − 1
 		k.size = max(min((room-1)/step+1, d)-k.from, 0)
 	}

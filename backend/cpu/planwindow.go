@@ -180,11 +180,7 @@ func (p *places) dtypes(dt tensor.DType) error {
 // resolve is the error of a kind that the window has on a source. Resolve has an order of its own, which is that
 // of plans.
 func (p *places) resolve(src []int, kind error) error {
-	specs := make([]tensor.Spec, len(p.index))
-	for k, o := range p.index {
-		specs[k] = o.Spec()
-	}
-	r, err := p.window.Resolve(src, specs, p.mode.OOB == ops.OOBClamp)
+	r, err := p.window.Resolve(src, specsOf(operandsOf(p.index)), p.mode.OOB == ops.OOBClamp)
 	p.shape = r.Shape
 	if errors.Is(err, kind) {
 		return err

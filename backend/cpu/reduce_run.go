@@ -97,7 +97,7 @@ func (p *reducer[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 	if p.feed == nil {
 		r.src = in[0].Storage()
 	} else {
-		r.memory = p.feed.memory(r.memory[:0], out, in)
+		r.memory = memoryOf(r.memory[:0], out[:p.feed.results], in, len(p.feed.layouts))
 	}
 	if p.initAt >= 0 {
 		p.rows.load(r.init[:], tensor.Elements[E](in[p.initIn].Storage()), p.initAt, 1)

@@ -112,3 +112,8 @@ func elementsOf[A any](s *tensor.Storage) []A {
 	b, _ := s.Bytes()
 	return unsafe.Slice((*A)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/sizeOf[A]())
 }
+
+// bitsAs is the same elements as values of another type of their size.
+func bitsAs[B, A any](x []A) []B {
+	return unsafe.Slice((*B)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}

@@ -40,8 +40,7 @@ type scatterRun struct {
 	work   scatterWork
 	at     []int // the offset of each position
 	parts  int
-	move   movement
-	copies sweepRun
+	copies copyRun
 }
 
 // compileScatter is the plan of a scatter. Operands x, u, idx…; result y.
@@ -87,9 +86,9 @@ func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Opera
 	k.divide(s)
 	k.plan = s.plan()
 	k.states.make = func() *scatterRun {
-		r := &scatterRun{windowRun: windowRun{plan: k.plan}, kernel: k, work: k.work(), move: newMovement(k.width)}
-		r.copies = sweepRun{k.start, r.move}
-		return r
+		return &scatterRun{
+			windowRun: windowRun{plan: k.plan}, kernel: k, work: k.work(), copies: newCopyRun(k.start, k.width),
+		}
 	}
 	return k, nil
 }
@@ -137,11 +136,7 @@ func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error
 	r.windowRun.bind(in[len(in)-len(k.plan.index):])
 	err := r.checkIndices(x)
 	if err == nil {
-		if !identical(out[0].View(), in[0].View()) {
-			r.move.bind(in[0].Storage(), out[0].Storage())
-			x.run(k.start.nest.size(), tuning.grain, &r.copies)
-			r.move.bind(nil, nil)
-		}
+		r.copies.do(x, out[0], in[0])
 		if k.size > 0 {
 			r.scatter(x, out, in)
 		}

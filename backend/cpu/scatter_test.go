@@ -125,7 +125,7 @@ func (k *scatter) runBackwards(out []tensor.Write, in []tensor.Read) {
 	r := k.states.get()
 	r.bind(in[len(in)-len(k.plan.index):])
 	if n := k.start.nest.size(); n > 0 && !identical(out[0].View(), in[0].View()) {
-		r.move.bind(in[0].Storage(), out[0].Storage())
+		r.copies.move.bind(in[0].Storage(), out[0].Storage())
 		r.copies.chunk(0, n)
 	}
 	if k.size > 0 {

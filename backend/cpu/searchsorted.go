@@ -32,15 +32,7 @@ type searchRun[E word] struct {
 //
 // Errors: those of op.Infer; tensor.ErrDType and tensor.ErrShape where the result is not what op gives.
 func compileSearchSorted(op ops.SearchSortedOp, out graph.Operand, in []graph.Operand) (graph.Kernel, error) {
-	specs := make([]tensor.Spec, len(in))
-	for k, o := range in {
-		specs[k] = o.Spec()
-	}
-	want, err := op.Infer(specs)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSpec("result", out, want[0].DType, want[0].Shape); err != nil {
+	if err := fits(op, []graph.Operand{out}, in, []bool{true}); err != nil {
 		return nil, err
 	}
 	switch in[0].DType.Size() {

@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"unsafe"
-
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -49,7 +47,7 @@ func selectKernel[W tensor.Element](choose func(out []W, cond []bool, a, b []W),
 // selectWords mixes a and b by bits, since a condition cannot be foreseen: a branch for each element takes four
 // times as long where the conditions are random.
 func selectWords[W word](out []W, cond []bool, a, b []W) {
-	bits := unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(cond))), len(cond))[:len(out)]
+	bits := bitsAs[uint8](cond)[:len(out)]
 	a, b = a[:len(out)], b[:len(out)]
 	for i, c := range bits {
 		v := b[i]

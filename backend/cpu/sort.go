@@ -61,11 +61,7 @@ func compileSort(op ops.SortOp, out, in []graph.Operand, used []bool) (graph.Ker
 }
 
 func newSorter(op ops.SortOp, out, in []graph.Operand, used []bool) (*sorter, error) {
-	specs := make([]tensor.Spec, len(in))
-	for k, o := range in {
-		specs[k] = o.Spec()
-	}
-	want, err := op.Infer(specs)
+	want, err := op.Infer(specsOf(in))
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +83,8 @@ func newSorter(op ops.SortOp, out, in []graph.Operand, used []bool) (*sorter, er
 	}
 	var kept []tensor.Layout
 	for _, o := range slices.Concat(in, out) {
-		kept = append(kept, tensor.Layout{
-			Shape: dropAxis(o.Shape, op.Axis), Strides: dropAxis(o.Strides, op.Axis), Offset: o.Offset,
-		})
+		l, _ := splitAxes(o.Layout, []int{op.Axis})
+		kept = append(kept, l)
 	}
 	p.lines = newNestByStride(kept...)
 	for k, o := range in {
@@ -130,7 +125,7 @@ func (p *sorter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 
 // run sorts operands that have been checked. A result that is not used may be anything.
 func (p *sorter) run(x *Exec, out []tensor.Write, in []tensor.Read) {
-	lines := p.lines.rows * p.lines.row
+	lines := p.lines.size()
 	if lines == 0 || p.size == 0 {
 		return
 	}

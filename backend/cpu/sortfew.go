@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"math"
-	"unsafe"
 
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -52,9 +51,9 @@ func (k *keyOrder[E]) beats(x []E, at, step, i, length int, v E) int {
 	if step == 1 && k.floats && !k.total {
 		switch x := any(x).(type) {
 		case []uint32:
-			return floatBeats(floatsOf[float32](x)[at:at+length], i, math.Float32frombits(uint32(v)), k.flip != 0)
+			return floatBeats(bitsAs[float32](x)[at:at+length], i, math.Float32frombits(uint32(v)), k.flip != 0)
 		case []uint64:
-			return floatBeats(floatsOf[float64](x)[at:at+length], i, math.Float64frombits(uint64(v)), k.flip != 0)
+			return floatBeats(bitsAs[float64](x)[at:at+length], i, math.Float64frombits(uint64(v)), k.flip != 0)
 		}
 	}
 	limit := k.key(v)
@@ -62,11 +61,6 @@ func (k *keyOrder[E]) beats(x []E, at, step, i, length int, v E) int {
 		at += step
 	}
 	return i
-}
-
-// floatsOf is the elements of a line as the floats that their bits are.
-func floatsOf[F float32 | float64, E word](x []E) []F {
-	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
 func floatBeats[F float32 | float64](x []F, i int, v F, descends bool) int {

@@ -39,8 +39,7 @@ type sparseRun[T float32 | float64] struct {
 	parts  int
 	firsts [][]int32 // per part: the first positions of its chains
 	work   []*sparseWork[T]
-	move   movement
-	copies sweepRun
+	copies copyRun
 }
 
 // sparseWork is what a part sums and applies in: blocks of sums, of the factor, of y.
@@ -83,9 +82,7 @@ func newSparseUpdate[T float32 | float64](op ops.SparseUpdateOp, out, in []graph
 	k.units(s)
 	k.most = max(1, k.plan.positions*k.plan.elements/tuning.grain)
 	k.states.make = func() *sparseRun[T] {
-		r := &sparseRun[T]{windowRun: windowRun{plan: k.plan}, k: k, move: newMovement(out[0].DType.Size())}
-		r.copies = sweepRun{k.start, r.move}
-		return r
+		return &sparseRun[T]{windowRun: windowRun{plan: k.plan}, k: k, copies: newCopyRun(k.start, sizeOf[T]())}
 	}
 	return k, nil
 }
@@ -121,11 +118,7 @@ func (k *sparseUpdate[T]) Run(ex graph.Exec, out []tensor.Write, in []tensor.Rea
 	r.windowRun.bind(in[len(in)-len(k.plan.index):])
 	err := r.checkIndices(x)
 	if err == nil {
-		if !identical(out[0].View(), in[0].View()) {
-			r.move.bind(in[0].Storage(), out[0].Storage())
-			x.run(k.start.nest.size(), tuning.grain, &r.copies)
-			r.move.bind(nil, nil)
-		}
+		r.copies.do(x, out[0], in[0])
 		r.y, r.u, r.scale = tensor.Elements[T](out[0].Storage()), tensor.Elements[T](in[1].Storage()), 1
 		if k.op.Scaled {
 			r.scale = tensor.Elements[T](in[2].Storage())[in[2].Layout().Offset]

@@ -12,7 +12,7 @@ type strips struct {
 	i      int // of the strip's first element in its row
 }
 
-func stripsPerRow(n *nest, width int) int { return (n.row + width - 1) / width }
+func stripsPerRow(n *nest, width int) int { return ceilDiv(n.row, width) }
 
 func (s *strips) seek(n *nest, width, strip int) {
 	s.n, s.width, s.perRow = n, width, stripsPerRow(n, width)

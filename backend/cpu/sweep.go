@@ -143,6 +143,27 @@ func newMovement(size int) movement {
 	return new(windowMover[complex128])
 }
 
+// copyRun is a sweep that copies operand 0 to operand 1.
+type copyRun struct {
+	sweepRun
+	move movement
+}
+
+func newCopyRun(s *sweep, size int) copyRun {
+	m := newMovement(size)
+	return copyRun{sweepRun{s, m}, m}
+}
+
+// do copies, unless from is to already.
+func (c *copyRun) do(x *Exec, to tensor.Write, from tensor.Read) {
+	if identical(to.View(), from.View()) {
+		return
+	}
+	c.move.bind(from.Storage(), to.Storage())
+	x.run(c.nest.size(), tuning.grain, &c.sweepRun)
+	c.move.bind(nil, nil)
+}
+
 // zeroRows clears the elements of operand 1.
 type zeroRows struct{ movement }
 

@@ -84,11 +84,7 @@ type windowSpec struct {
 func newWindowSpec(
 	name string, w ops.Window, m ops.Mode, origin []ops.Origin, x graph.Operand, idx []graph.Operand,
 ) (*windowSpec, error) {
-	specs := make([]tensor.Spec, len(idx))
-	for k, o := range idx {
-		specs[k] = o.Spec()
-	}
-	r, err := w.Resolve(x.Shape, specs, m.OOB == ops.OOBClamp)
+	r, err := w.Resolve(x.Shape, specsOf(idx), m.OOB == ops.OOBClamp)
 	if err != nil {
 		return nil, err
 	}
