@@ -25,7 +25,7 @@ type effort struct {
 
 var (
 	thorough = effort{rounds: 9, dropped: 2, slice: 0.08, slow: 10, total: 4}
-	quick    = effort{rounds: 3, dropped: 1, slice: 0.01, slow: 0.15, total: 0.3}
+	quick    = effort{rounds: 3, dropped: 1, slice: 0.025, slow: 0.15, total: 0.3}
 )
 
 func main() {

@@ -5,12 +5,14 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/adjoint-go/adjoint/graph"
 )
 
 // Exec runs kernels on a number of threads. Results have the same bits for every number. An Exec is safe for
-// concurrent use; its workers sleep when there is nothing to do and end when it is no longer reachable.
+// concurrent use; its workers poll for more work for some 200 µs, then sleep, and end when it is no longer
+// reachable.
 type Exec struct {
 	threads int
 	pool    *pool
@@ -90,14 +92,40 @@ func newPool(workers int) *pool {
 
 func (p *pool) work() {
 	for {
-		select {
-		case j := <-p.jobs:
-			if j.claim() {
-				j.done <- struct{}{}
+		j, ok := poll(p.jobs)
+		if !ok {
+			select {
+			case j = <-p.jobs:
+			case <-p.stop:
+				return
 			}
-			p.drop(j)
-		case <-p.stop:
-			return
+		}
+		if j.claim() {
+			j.done <- struct{}{}
+		}
+		p.drop(j)
+	}
+}
+
+// To wake a goroutine that sleeps takes 50 to 100 µs, and milliseconds where the system puts its thread behind
+// the one that woke it; to be found polling takes a fraction of a microsecond. So who waits polls first.
+const (
+	patience = 200 * time.Microsecond
+	glances  = 256 // between two looks at the clock, about a microsecond
+)
+
+// poll waits for c without sleeping, as long as patience lasts; other goroutines may run in between.
+func poll[T any](c <-chan T) (v T, ok bool) {
+	for began := time.Now(); ; runtime.Gosched() {
+		for range glances {
+			select {
+			case v = <-c:
+				return v, true
+			default:
+			}
+		}
+		if time.Since(began) > patience {
+			return v, false
 		}
 	}
 }
@@ -117,7 +145,9 @@ func (p *pool) run(n, chunks, helpers int, b body) {
 		}
 	}
 	if !j.claim() {
-		<-j.done
+		if _, ok := poll(j.done); !ok {
+			<-j.done
+		}
 	}
 	failed := j.failed.Load()
 	p.drop(j)
