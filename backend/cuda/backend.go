@@ -245,7 +245,7 @@ func (b *Backend) Compile(op graph.Op, out, in []graph.Operand, used []bool) (gr
 
 // operands is the plan's check of operands; inPlace says which may be the memory of result 0.
 func (b *Backend) operands(out, in []graph.Operand, inPlace ...bool) plan.Operands {
-	return plan.Operands{Out: cloned(out), In: cloned(in), InPlace: inPlace, Reach: b.reach}
+	return plan.Operands{Out: cloned(out), In: cloned(in), Over: [][]bool{inPlace}, Reach: b.reach}
 }
 
 func cloned(operands []graph.Operand) []graph.Operand {

@@ -29,6 +29,10 @@ func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (gra
 		return compileCheckPlaces(b, op, out, in)
 	case ops.ConcatOp:
 		return compileConcat(b, op, out[0], in)
+	case graph.FusedOp:
+		return compileFused(b, op, out, in)
+	case ops.UnaryOp, ops.BinaryOp, ops.CompareOp, ops.SelectOp, ops.CastOp, ops.IotaOp:
+		return compileElementwise(b, op, out, in)
 	}
 	return nil, tensor.Errorf("", tensor.ErrUnsupported, "cuda has no kernel for %s", op.Name())
 }

@@ -10,7 +10,7 @@ import (
 // Operands is the dtypes and layouts that a kernel was compiled for.
 type Operands struct {
 	Out, In []graph.Operand
-	InPlace []bool // input i may be the very memory and layout of Out[0]; nil: none may
+	Over    [][]bool // Over[o][i]: input i may be the very memory and layout of Out[o]; nil: none may
 	// Reach is the error for memory that the kernel cannot read or write.
 	Reach func(s *tensor.Storage) error
 }
@@ -63,7 +63,7 @@ func (p *Operands) checkMemory(out []tensor.Write, in []tensor.Read) error {
 			if !tensor.Overlaps(r.View(), w.View()) {
 				continue
 			}
-			if o == 0 && i < len(p.InPlace) && p.InPlace[i] && tensor.Same(r.View(), w.View()) {
+			if o < len(p.Over) && i < len(p.Over[o]) && p.Over[o][i] && tensor.Same(r.View(), w.View()) {
 				continue
 			}
 			return tensor.Errorf("", tensor.ErrOverlap, "operand %d, %s, overlaps result %d, %s",
