@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"internal/fmath":            nil,
 	"backend/cpu/internal/simd": {"internal/fmath"},
 	"backend/cpu":               {"ops", "graph", "tensor", "internal/philox", "internal/fmath", "backend/cpu/internal/simd"},
+	"backend/cuda/kernels":      nil,
 	"backend/backendtest":       {"control", "autograd", "ops", "graph", "index", "tensor"},
 	"interop/safetensors":       {"tensor"},
 	"interop/gorgonia":          {"autograd", "nn", "ops", "graph", "index", "tensor", "backend/cpu"},
