@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/adjoint-go/adjoint/tensor"
@@ -286,6 +287,8 @@ func runAlone(b Backend, k Kernel, wait bool, out []tensor.Write, in []tensor.Re
 // runKernel turns a panic into an error.
 func runKernel(ctx context.Context, k Kernel, x Exec, out []tensor.Write, in []tensor.Read) (err error) {
 	defer func() {
+		runtime.KeepAlive(out) // a kernel may know memory by its address alone
+		runtime.KeepAlive(in)
 		if v := recover(); v != nil {
 			if e, ok := v.(*PanicError); ok { // a worker's, with the worker's stack
 				err = e

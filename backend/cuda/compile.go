@@ -1,0 +1,18 @@
+package cuda
+
+import (
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// compile chooses the kernel: one line an op.
+func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
+	switch op := op.(type) {
+	case graph.FusedOp:
+		return compileFused(b, op, out, in)
+	case ops.UnaryOp, ops.BinaryOp, ops.CompareOp, ops.SelectOp, ops.CastOp, ops.IotaOp:
+		return compileElementwise(b, op, out, in)
+	}
+	return nil, tensor.Errorf("", tensor.ErrUnsupported, "cuda has no kernel for %s", op.Name())
+}
