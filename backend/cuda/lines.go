@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"unsafe"
+
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
 	"github.com/adjoint-go/adjoint/backend/internal/plan"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -75,6 +77,14 @@ type lines struct {
 	columns       bool // neighbours of a line lie further apart than neighbouring lines
 }
 
+// shape is the kind of kernel for the lines.
+func (l *lines) shape() string {
+	if l.columns {
+		return "columns"
+	}
+	return "rows"
+}
+
 func magnitude(v int64) int64 { return max(v, -v) }
 
 const (
@@ -104,6 +114,52 @@ func piecesFor(length, wanted, least uint64) (size uint64, pieces uint32) {
 		size *= 2
 	}
 	return size, uint32(max(1, (length+size-1)/size))
+}
+
+// linesArgs is the mirror of Lines.
+type linesArgs struct {
+	src, dst, partial   uint64
+	lines, length       uint64
+	piece               uint64
+	pieces, width       uint32
+	nextLine, nextPiece uint64
+	kept, line          lineNest
+}
+
+// lineLaunch is how lines are worked on: where there are too few of them to keep the device busy, or one is too long
+// for a warp, pieces first, which leave values in scratch, then those.
+type lineLaunch struct {
+	fold, join     *function
+	grid, joinGrid dim3
+	bytes          int // of scratch; 0 where lines are whole
+}
+
+// cut chooses pieces, lanes and grids; size is that of a piece's value.
+func (b *Backend) cut(a *linesArgs, l *lines, ordered bool, size int) lineLaunch {
+	*a = linesArgs{lines: l.count, length: l.length, width: 1, kept: l.kept, line: l.line}
+	warps, units := uint64(32*max(1, b.about.Multiprocessors)), max(1, l.count) // as many keep the device busy
+	var r lineLaunch
+	if l.columns {
+		a.piece, a.pieces = piecesFor(l.length, 32*warps/units, 2*foldBlock)
+		a.nextLine, a.nextPiece = 1, l.count
+	} else {
+		a.width = lanesFor(l.length, ordered)
+		a.piece, a.pieces = piecesFor(l.length, warps/units, 16*foldBlock)
+		a.nextLine, a.nextPiece = uint64(a.pieces), 1
+	}
+	r.grid, r.joinGrid = b.gridFor(units*uint64(a.pieces)*uint64(a.width)), b.gridFor(32*units)
+	if a.pieces > 1 {
+		r.bytes = int(l.count) * int(a.pieces) * size
+	}
+	return r
+}
+
+// twice works on the pieces, then on their values.
+func (k *lineLaunch) twice(x *Exec, fold, join *function, args unsafe.Pointer) error {
+	if err := x.launch(fold, k.grid, dim3{foldThreads, 1, 1}, 0, args); err != nil {
+		return err
+	}
+	return x.launch(join, k.joinGrid, dim3{foldThreads, 1, 1}, 0, args)
 }
 
 // gridFor is the blocks for a number of threads, of which each does one unit after another.

@@ -12,15 +12,8 @@ import (
 
 // reduceArgs is the mirror of Reduce in reduce.cu.
 type reduceArgs struct {
-	src, dst            uint64
-	init                uint64
-	partial, top        uint64
-	lines, length       uint64
-	piece               uint64
-	pieces              uint32
-	width               uint32
-	nextLine, nextPiece uint64
-	kept, line          lineNest
+	linesArgs
+	init, top uint64
 }
 
 // reduce is out[kept…] = fold of x over the other axes. Lines whose neighbours are close in memory are folded by a
@@ -28,13 +21,12 @@ type reduceArgs struct {
 // line is too long for a warp, pieces are folded first, then their values: twice for LogSumExp, whose maximum
 // comes first.
 type reduce struct {
-	operands          plan.Operands
-	args              reduceArgs
-	fold, join        *function
-	topFold, topJoin  *function // of LogSumExp in pieces
-	grid, joinGrid    dim3
-	partial, topBytes int // bytes of scratch
-	states            plan.States[reduceArgs]
+	operands plan.Operands
+	args     reduceArgs
+	lineLaunch
+	topFold, topJoin *function // of LogSumExp in pieces
+	topAt            int       // where maxima lie in scratch
+	states           plan.States[reduceArgs]
 }
 
 // compileReduce makes the kernel.
@@ -48,55 +40,21 @@ func compileReduce(b *Backend, op ops.ReduceOp, out, in []graph.Operand) (graph.
 		l.columns = true // a thread has them in a sector or two
 	}
 	k := &reduce{operands: b.operands(out, in)}
-	a := &k.args
-	*a = reduceArgs{lines: l.count, length: l.length, kept: l.kept, line: l.line}
-	k.cut(b, &l, ordered)
-	shape := "rows"
-	if l.columns {
-		shape = "columns"
+	k.lineLaunch = b.cut(&k.args.linesArgs, &l, ordered, size)
+	if k.fold, err = b.function("reduce", "reduce_"+name+"_"+l.shape()); err != nil || k.args.pieces == 1 {
+		return k, err
 	}
-	k.partial = int(a.lines) * int(a.pieces) * size
-	kernels := []struct {
-		to   **function
-		name string
-		when bool
-	}{
-		{&k.fold, name + "_" + shape, true},
-		{&k.join, name + "_join", a.pieces > 1},
-		{&k.topFold, "max_" + in[0].DType.String() + "_" + shape, a.pieces > 1 && op.Fn == ops.ReduceLogSumExp},
-		{&k.topJoin, "max_" + in[0].DType.String() + "_top", a.pieces > 1 && op.Fn == ops.ReduceLogSumExp},
+	if k.join, err = b.function("reduce", "reduce_"+name+"_join"); err != nil || op.Fn != ops.ReduceLogSumExp {
+		return k, err
 	}
-	for _, f := range kernels {
-		if !f.when {
-			continue
-		}
-		if *f.to, err = b.function("reduce", "reduce_"+f.name); err != nil {
-			return nil, err
-		}
+	top := "reduce_max_" + in[0].DType.String()
+	if k.topFold, err = b.function("reduce", top+"_"+l.shape()); err != nil {
+		return nil, err
 	}
-	if k.topFold != nil {
-		k.topBytes = int(a.lines) * size
-	}
-	return k, nil
-}
-
-// cut chooses pieces and grids.
-func (k *reduce) cut(b *Backend, l *lines, ordered bool) {
-	a := &k.args
-	warps := uint64(32 * max(1, b.about.Multiprocessors)) // that keep the device busy
-	units := max(1, l.count)
-	if l.columns {
-		a.width = 1
-		a.piece, a.pieces = piecesFor(l.length, 32*warps/units, 2*foldBlock)
-		a.nextLine, a.nextPiece = 1, l.count
-		k.grid = b.gridFor(units * uint64(a.pieces))
-	} else {
-		a.width = lanesFor(l.length, ordered)
-		a.piece, a.pieces = piecesFor(l.length, warps/units, 16*foldBlock)
-		a.nextLine, a.nextPiece = uint64(a.pieces), 1
-		k.grid = b.gridFor(units * uint64(a.pieces) * uint64(a.width))
-	}
-	k.joinGrid = b.gridFor(32 * units)
+	k.topAt = k.bytes
+	k.bytes += int(l.count) * size
+	k.topJoin, err = b.function("reduce", top+"_top")
+	return k, err
 }
 
 // reduceKernel names the fold of a dtype in reduce.cu, and says how large the values are that it joins and whether
@@ -158,27 +116,19 @@ func (k *reduce) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
 }
 
 func (k *reduce) launch(x *Exec, a *reduceArgs) error {
-	if k.join == nil {
+	if k.bytes == 0 {
 		return x.launch(k.fold, k.grid, dim3{foldThreads, 1, 1}, 0, unsafe.Pointer(a))
 	}
-	partial, err := x.scratch(k.partial + k.topBytes)
+	partial, err := x.scratch(k.bytes)
 	if err != nil {
 		return err
 	}
 	defer x.free(partial)
-	a.partial, a.top = partial.at(), partial.at()+uint64(k.partial)
+	a.partial, a.top = partial.at(), partial.at()+uint64(k.topAt)
 	if k.topFold != nil {
-		if err := k.twice(x, a, k.topFold, k.topJoin); err != nil {
+		if err := k.twice(x, k.topFold, k.topJoin, unsafe.Pointer(a)); err != nil {
 			return err
 		}
 	}
-	return k.twice(x, a, k.fold, k.join)
-}
-
-// twice folds the pieces, then their values.
-func (k *reduce) twice(x *Exec, a *reduceArgs, fold, join *function) error {
-	if err := x.launch(fold, k.grid, dim3{foldThreads, 1, 1}, 0, unsafe.Pointer(a)); err != nil {
-		return err
-	}
-	return x.launch(join, k.joinGrid, dim3{foldThreads, 1, 1}, 0, unsafe.Pointer(a))
+	return k.twice(x, k.fold, k.join, unsafe.Pointer(a))
 }

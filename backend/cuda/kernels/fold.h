@@ -9,6 +9,9 @@
 #pragma once
 #include "kernel.h"
 
+// ALWAYS_INLINE is said of lambdas: one that is called would have what it captures in memory.
+#define ALWAYS_INLINE __attribute__((always_inline))
+
 // ---- nests
 
 #define MOST_AXES 16
@@ -230,6 +233,62 @@ struct All : Min<u8> {
   static INLINE A identity() { return 1; }
 };
 
+// room is the memory that threads of a block share, as much as the launch asks for.
+extern __shared__ __attribute__((aligned(16))) u8 room[];
+
+INLINE void sync_block() { __syncthreads(); }
+
+// ---- lines
+//
+// Three kinds of kernels work on lines:
+//
+// rows    a warp or a part of it does a line whose neighbours are neighbours in memory
+// columns a thread does a line whose neighbours lie apart; threads beside it do the lines beside it
+// join    a warp joins what was found in the pieces of a long line
+
+// Lines is parameters of them all; lines in more than one piece leave a value a piece in partial. The Go mirror is
+// linesArgs.
+struct Lines {
+  u64 src, dst, partial;
+  u64 lines, length;
+  u64 piece; // elements of a piece, 2ᵏ blocks
+  u32 pieces;
+  u32 width;                 // lanes that do a line, of rows
+  u64 next_line, next_piece; // from one value in partial to the next
+  Nest kept, line;           // operand 0 of kept is the source, 1 the destination
+};
+
+// walk_rows gives the units, which are pieces of lines, to the warps: those of a line follow one another. Where a
+// unit has fewer lanes than a warp and there are no more, the last is folded again: `mine` is false there and in all
+// lanes but one.
+template <class E, class Do> INLINE void walk_rows(const Lines& p, Do work) {
+  u32 beside = 32 / p.width, place = (threadIdx.x & 31) / p.width;
+  u64 units = p.lines * p.pieces, step = (u64)(thread_count() / 32) * beside;
+  for (u64 first = (u64)(thread_index() / 32) * beside; first < units; first += step) {
+    u64 unit = first + place < units ? first + place : units - 1;
+    u64 line = p.pieces == 1 ? unit : unit / p.pieces;
+    u32 piece = (u32)(unit - line * p.pieces);
+    u64 from = piece * p.piece, to = piece + 1 == p.pieces ? p.length : from + p.piece;
+    i64 at[2];
+    locate<2>(p.kept, line, at);
+    Line<E> x((const void*)p.src, at[0], p.line);
+    work(x, line, piece, from, to, at[1], first + place < units && !(threadIdx.x & (p.width - 1)));
+  }
+}
+
+// walk_columns gives them to the threads: those of the same place of all lines follow one another.
+template <class E, class Do> INLINE void walk_columns(const Lines& p, Do work) {
+  u64 units = p.lines * p.pieces;
+  for (u64 unit = thread_index(); unit < units; unit += thread_count()) {
+    u32 piece = p.pieces == 1 ? 0 : (u32)(unit / p.lines);
+    u64 line = unit - piece * p.lines;
+    u64 from = piece * p.piece, to = piece + 1 == p.pieces ? p.length : from + p.piece;
+    i64 at[2];
+    locate<2>(p.kept, line, at);
+    work(Line<E>((const void*)p.src, at[0], p.line), line, piece, from, to, at[1]);
+  }
+}
+
 // ---- the tree in a warp
 
 // tree joins the values of the first n of every `width` lanes that begin at a multiple of it, `apart` lanes from
@@ -312,11 +371,11 @@ template <class F, int UNROLL, class Term> INLINE typename F::A fold_block(Term 
   return few ? chain : v;
 }
 
-// fold_tree folds elements from to to − 1 of a line, at most 2¹⁹, by `width` lanes; block(i, n) is fold_block. Lanes of
-// a warp all take part, and with the same number of elements.
-template <class F, class Block> INLINE typename F::A fold_tree(Block block, u64 from, u64 to, u32 width) {
+// fold_tree folds elements from to to − 1 of a line, at most 4·32^LEVELS blocks, by `width` lanes; block(i, n) is
+// fold_block. Lanes of a warp all take part, and with the same number of elements.
+template <class F, u32 LEVELS = 2, class Block> INLINE typename F::A fold_tree(Block block, u64 from, u64 to, u32 width) {
   u32 g = (threadIdx.x & (width - 1)) / 8, span = width / 8 * BLOCK;
-  Forest<F, 2> forest;
+  Forest<F, LEVELS> forest;
   typename F::A v = F::identity();
   for (u64 i = from; i < to; i += span) {
     u64 first = i + g * BLOCK;
@@ -347,11 +406,11 @@ template <class F> INLINE typename F::A across(typename F::A v, u32 width) {
 // fold_row folds elements from to to − 1 of a line by width lanes; term(x) is what an element stands for.
 template <class F, class E, class Term>
 INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, Term term) {
-  auto near = [&](u64 i) { return term(load(x.near(i))); };
-  auto far = [&](u64 i) { return term(load(x.far(i))); };
+  auto near = [&](u64 i) ALWAYS_INLINE { return term(load(x.near(i))); };
+  auto far = [&](u64 i) ALWAYS_INLINE { return term(load(x.far(i))); };
   if constexpr (F::ORDERED)
     return fold_tree<F>(
-        [&](u64 first, u32 n) {
+        [&](u64 first, u32 n) ALWAYS_INLINE {
           return x.nested ? fold_block<F, 1>(far, first, n) : fold_block<F, 8>(near, first, n);
         },
         from, to, width);
@@ -416,8 +475,8 @@ template <class F, int UNROLL, class Term> INLINE typename F::A column_block(Ter
 // fold_column folds elements from to to − 1 of a line in one thread.
 template <class F, class E, class Term>
 INLINE typename F::A fold_column(const Line<E>& x, u64 from, u64 to, Term term) {
-  auto near = [&](u64 i) { return term(load(x.near(i))); };
-  auto far = [&](u64 i) { return term(load(x.far(i))); };
+  auto near = [&](u64 i) ALWAYS_INLINE { return term(load(x.near(i))); };
+  auto far = [&](u64 i) ALWAYS_INLINE { return term(load(x.far(i))); };
   if constexpr (!F::ORDERED) {
     typename F::A v = F::identity();
     if (x.nested) {

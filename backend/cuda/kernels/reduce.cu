@@ -1,24 +1,13 @@
 // Reductions: out[kept…] = fold of x over the other axes, with the bits of backend/cpu/reduce.go. All are bound by
 // memory: every element is read once, LogSumExp's twice.
 //
-// rows   a warp or a part of it folds a line (or a piece of a long one) whose neighbours are neighbours in memory:
-//        of an ordered fold 8 lanes take a block, so that an access is whole 32-byte sectors
-// columns a thread folds a line whose neighbours lie apart; threads beside it fold the lines beside it
-// join   a warp folds the values of a line's pieces
-#include "fold.h"
+// In rows 8 lanes take a block of an ordered fold, so that an access is whole 32-byte sectors.
+#include "exponential.h"
 
-// Reduce is the parameters of all three; lines in more than one piece leave a value a piece in partial.
-struct Reduce {
-  u64 src, dst;
-  u64 init;    // the element that takes part last, or 0
-  u64 partial; // the values of pieces
-  u64 top;     // of LogSumExp in pieces: the key of each line's maximum
-  u64 lines, length;
-  u64 piece; // elements of a piece, 2ᵏ blocks
-  u32 pieces;
-  u32 width; // lanes that fold a line, of rows
-  u64 next_line, next_piece; // from one value in partial to the next
-  Nest kept, line;
+// Reduce is the parameters of all three.
+struct Reduce : Lines {
+  u64 init; // the element that takes part last, or 0
+  u64 top;  // of LogSumExp in pieces: the key of each line's maximum
 };
 
 // finish stores the result of a line.
@@ -36,36 +25,19 @@ template <class F> INLINE void done(const Reduce& p, u64 line, u32 piece, i64 at
     store((typename F::A*)p.partial + (line * p.next_line + piece * p.next_piece), v);
 }
 
-// Units are pieces of lines: in rows those of a line follow one another, in columns those of the same place.
 template <class F> INLINE void rows(const Reduce& p) {
   typedef typename F::E E;
-  u32 beside = 32 / p.width, mine = (threadIdx.x & 31) / p.width;
-  u64 units = p.lines * p.pieces, step = (u64)(thread_count() / 32) * beside;
-  for (u64 first = (u64)(thread_index() / 32) * beside; first < units; first += step) {
-    u64 unit = first + mine < units ? first + mine : units - 1;
-    u64 line = p.pieces == 1 ? unit : unit / p.pieces;
-    u32 piece = (u32)(unit - line * p.pieces);
-    u64 from = piece * p.piece, to = piece + 1 == p.pieces ? p.length : from + p.piece;
-    i64 at[2];
-    locate<2>(p.kept, line, at);
-    Line<E> x((const void*)p.src, at[0], p.line);
-    typename F::A v = fold_row<F>(x, from, to, p.width, [](E e) { return F::term(e); });
-    if (first + mine < units && !(threadIdx.x & (p.width - 1))) done<F>(p, line, piece, at[1], v);
-  }
+  walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at, bool mine) ALWAYS_INLINE {
+    typename F::A v = fold_row<F>(x, from, to, p.width, F::term);
+    if (mine) done<F>(p, line, piece, at, v);
+  });
 }
 
 template <class F> INLINE void columns(const Reduce& p) {
   typedef typename F::E E;
-  u64 units = p.lines * p.pieces;
-  for (u64 unit = thread_index(); unit < units; unit += thread_count()) {
-    u32 piece = p.pieces == 1 ? 0 : (u32)(unit / p.lines);
-    u64 line = unit - piece * p.lines;
-    u64 from = piece * p.piece, to = piece + 1 == p.pieces ? p.length : from + p.piece;
-    i64 at[2];
-    locate<2>(p.kept, line, at);
-    Line<E> x((const void*)p.src, at[0], p.line);
-    done<F>(p, line, piece, at[1], fold_column<F>(x, from, to, [](E e) { return F::term(e); }));
-  }
+  walk_columns<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at) ALWAYS_INLINE {
+    done<F>(p, line, piece, at, fold_column<F>(x, from, to, F::term));
+  });
 }
 
 // join_pieces folds the values of the pieces of a line, by a warp.
@@ -92,6 +64,69 @@ template <class F> INLINE void join(const Reduce& p) {
     i64 at[2];
     locate<2>(p.kept, line, at);
     if (!(threadIdx.x & 31)) finish<F>(p, at[1], v);
+  }
+}
+
+// top joins the pieces' maxima to the key of each line's, for LogSumExp.
+template <class E> INLINE void top(const Reduce& p) {
+  typedef Max<E> F;
+  for (u64 line = thread_index() / 32; line < p.lines; line += thread_count() / 32) {
+    typename F::A v = join_pieces<F>(p, line);
+    if (p.init) v = F::join(F::term(load((const E*)p.init)), v);
+    if (!(threadIdx.x & 31)) ((typename F::A*)p.top)[line] = v;
+  }
+}
+
+// LogSumExp is m + log Σ exp(x − m), m being the line's maximum, which is found first.
+template <class E, class A> struct LogSumExp {
+  typedef Max<E> Top;
+  typedef Sum<E, A, true> F;
+  A m;
+
+  INLINE LogSumExp(typename Top::A key) : m(F::term(Top::result(key))) {}
+  static INLINE typename Top::A greatest(const Reduce& p, typename Top::A key) {
+    return p.init ? Top::join(Top::term(load((const E*)p.init)), key) : key;
+  }
+  INLINE A term(E x) const { return exp_shifted(F::term(x), m); }
+  INLINE void done(const Reduce& p, u64 line, u32 piece, i64 at, A s) const {
+    if (p.pieces == 1)
+      finish(p, at, s);
+    else
+      ((A*)p.partial)[line * p.next_line + piece * p.next_piece] = s;
+  }
+  INLINE void finish(const Reduce& p, i64 at, A s) const {
+    if (p.init) s = term(load((const E*)p.init)) + s;
+    store((E*)p.dst + at, F::result(m + log_of(s)));
+  }
+};
+
+template <class E, class A> INLINE void logsumexp_rows(const Reduce& p) {
+  typedef LogSumExp<E, A> L;
+  walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at, bool mine) ALWAYS_INLINE {
+    L l(p.pieces > 1 ? ((const typename L::Top::A*)p.top)[line]
+                     : L::greatest(p, fold_row<typename L::Top>(x, from, to, p.width, L::Top::term)));
+    A s = fold_row<typename L::F>(x, from, to, p.width, [&](E e) ALWAYS_INLINE { return l.term(e); });
+    if (mine) l.done(p, line, piece, at, s);
+  });
+}
+
+template <class E, class A> INLINE void logsumexp_columns(const Reduce& p) {
+  typedef LogSumExp<E, A> L;
+  walk_columns<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at) ALWAYS_INLINE {
+    L l(p.pieces > 1 ? ((const typename L::Top::A*)p.top)[line]
+                     : L::greatest(p, fold_column<typename L::Top>(x, from, to, L::Top::term)));
+    l.done(p, line, piece, at, fold_column<typename L::F>(x, from, to, [&](E e) ALWAYS_INLINE { return l.term(e); }));
+  });
+}
+
+template <class E, class A> INLINE void logsumexp_join(const Reduce& p) {
+  typedef LogSumExp<E, A> L;
+  for (u64 line = thread_index() / 32; line < p.lines; line += thread_count() / 32) {
+    A s = join_pieces<typename L::F>(p, line);
+    L l(((const typename L::Top::A*)p.top)[line]);
+    i64 at[2];
+    locate<2>(p.kept, line, at);
+    if (!(threadIdx.x & 31)) l.finish(p, at[1], s);
   }
 }
 
@@ -147,3 +182,25 @@ REDUCE_ORDER(bfloat16, bf16)
 REDUCE_ORDER(float32, f32)
 REDUCE_ORDER(float64, f64)
 REDUCE(all_bool, All)
+
+#define REDUCE_LOGSUMEXP(dtype, E, A)                                                           \
+  KERNEL __launch_bounds__(THREADS) reduce_max_##dtype##_top(Fault* fault, Reduce p) {          \
+    UNLESS_FAULTY(fault);                                                                       \
+    top<E>(p);                                                                                  \
+  }                                                                                             \
+  KERNEL __launch_bounds__(THREADS) reduce_logsumexp_##dtype##_rows(Fault* fault, Reduce p) {   \
+    UNLESS_FAULTY(fault);                                                                       \
+    logsumexp_rows<E, A>(p);                                                                    \
+  }                                                                                             \
+  KERNEL __launch_bounds__(THREADS) reduce_logsumexp_##dtype##_columns(Fault* fault, Reduce p) { \
+    UNLESS_FAULTY(fault);                                                                       \
+    logsumexp_columns<E, A>(p);                                                                 \
+  }                                                                                             \
+  KERNEL __launch_bounds__(THREADS) reduce_logsumexp_##dtype##_join(Fault* fault, Reduce p) {   \
+    UNLESS_FAULTY(fault);                                                                       \
+    logsumexp_join<E, A>(p);                                                                    \
+  }
+REDUCE_LOGSUMEXP(float16, f16, f32)
+REDUCE_LOGSUMEXP(bfloat16, bf16, f32)
+REDUCE_LOGSUMEXP(float32, f32, f32)
+REDUCE_LOGSUMEXP(float64, f64, f64)
