@@ -44,6 +44,7 @@ func Headers(ptx string) (map[string]Header, error) {
 // header reads ".entry name(params) directives".
 func header(text string) (Header, error) {
 	var h Header
+	text = uncommented(text)
 	name, rest, ok := strings.Cut(strings.TrimPrefix(text, ".entry"), "(")
 	h.Name = strings.TrimSpace(name)
 	params, directives, closed := strings.Cut(rest, ")")
@@ -69,6 +70,17 @@ func header(text string) (Header, error) {
 		}
 	}
 	return h, nil
+}
+
+// uncommented is a text without what follows // on each line.
+func uncommented(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		line, _, _ = strings.Cut(line, "//")
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // Params lays out a list of declarations of the .param space, separated by commas, and tells its size.
