@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestArgReduceTies(t *testing.T) {
 		for _, shape := range [][]int{{4, 70}, {1, 5000}} {
 			s := tensor.NewStorage(4 * tensor.Size(shape))
 			for i := range tensor.Elements[float32](s) {
-				tensor.Elements[float32](s)[i] = [...]float32{0, -1 / float32(1e38) / 1e38, 0, 0}[rng.IntN(4)]
+				tensor.Elements[float32](s)[i] = [...]float32{0, float32(math.Copysign(0, -1)), 0, 0}[rng.IntN(4)]
 			}
 			in := tensor.Must(tensor.NewView(s, tensor.Float32, tensor.RowMajor(shape)))
 			out := graph.Operand{DType: tensor.Int64, Layout: tensor.RowMajor(shape[:1])}
