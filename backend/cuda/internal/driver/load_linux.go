@@ -1,0 +1,39 @@
+package driver
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/ebitengine/purego"
+)
+
+// Load opens the system's driver, once a process.
+var Load = sync.OnceValues(func() (*API, error) { return loadFrom("libcuda.so.1") })
+
+func loadFrom(path string) (*API, error) {
+	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrNoDriver, err)
+	}
+	api := new(API)
+	v := reflect.ValueOf(api).Elem()
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		symbol := field.Tag.Get("symbol")
+		if symbol == "" {
+			symbol = "cu" + field.Name
+		}
+		fn, err := purego.Dlsym(lib, symbol)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s has no %s", ErrDriverTooOld, path, symbol)
+		}
+		v.Field(i).SetUint(uint64(fn))
+	}
+	return api, nil
+}
+
+func syscallN(fn uintptr, args []uintptr) int32 {
+	r, _, _ := purego.SyscallN(fn, args...)
+	return int32(r)
+}

@@ -1,0 +1,219 @@
+package ptxsim
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// launch is one kernel launch.
+type launch struct {
+	ctx       *context
+	k         *kernel
+	values    []uint64 // of the constants: those of addresses are the module's
+	grid      [3]uint32
+	block     [3]uint32
+	blocks    int
+	shared    int
+	params    []byte
+	paramsDef []byte
+	epoch     uint64
+	fences    []atomic.Uint32 // of each block, where the kernel has fences
+	next      atomic.Int64
+	failed    atomic.Pointer[fault]
+}
+
+// block is the state of the block that a worker runs, used again for the next.
+type block struct {
+	l         *launch
+	id        [3]uint32
+	index     int
+	warps     []*warp
+	shared    []byte
+	sharedDef []byte
+	marks     []sharedMarks
+	epoch     uint64
+	traffic   Count
+}
+
+func newBlock(l *launch) *block {
+	k := l.k
+	n := int(l.block[0] * l.block[1] * l.block[2])
+	b := &block{
+		l: l, shared: make([]byte, l.shared+16), sharedDef: make([]byte, l.shared+16),
+		marks: make([]sharedMarks, l.shared/4+1),
+	}
+	b.shared, b.sharedDef = b.shared[:l.shared], b.sharedDef[:l.shared]
+	for base := 0; base < n; base += 32 {
+		w := &warp{
+			b: b, k: k, base: base, regs: make([]lanes, k.rows), def: make([]uint32, k.rows),
+			preds: make([]uint32, k.predicates), predDef: make([]uint32, k.predicates),
+			cache: make([]*alloc, k.memops), frame: make([]byte, 32*k.frame), frameDef: make([]byte, 32*k.frame),
+		}
+		b.warps = append(b.warps, w)
+		for i, row := range k.constants {
+			for j := range 32 {
+				w.regs[row.row][j] = l.values[i]
+			}
+		}
+		for row, special := range k.specials {
+			for j := range 32 {
+				w.regs[row][j] = special.perThread(l, base+j)
+			}
+		}
+	}
+	return b
+}
+
+// begin prepares the block of an index.
+func (b *block) begin(index int) {
+	l, k := b.l, b.l.k
+	x, y := int(l.grid[0]), int(l.grid[1])
+	b.index = index
+	b.id = [3]uint32{uint32(index % x), uint32(index / x % y), uint32(index / (x * y))}
+	clear(b.sharedDef)
+	if b.epoch++; b.epoch&(1<<24-1) == 0 {
+		clear(b.marks)
+		b.epoch++
+	}
+	threads := int(l.block[0] * l.block[1] * l.block[2])
+	for _, w := range b.warps {
+		clear(w.def)
+		clear(w.predDef)
+		clear(w.frameDef)
+		clear(w.pc[:])
+		w.put(^uint32(0), k.entry)
+		w.live = ^uint32(0)
+		if left := threads - w.base; left < 32 {
+			w.live = 1<<left - 1
+		}
+		w.wait, w.epoch, w.far = 0, 1, false
+		w.def[0] = ^uint32(0)
+		w.preds[predTrue], w.predDef[predTrue], w.predDef[predFalse] = ^uint32(0), ^uint32(0), ^uint32(0)
+		for _, row := range k.constants {
+			w.def[row.row] = ^uint32(0)
+		}
+		for row, s := range k.specials {
+			w.def[row] = ^uint32(0)
+			if s.axis >= 0 {
+				for j := range 32 {
+					w.regs[row][j] = uint64(b.id[s.axis])
+				}
+			}
+		}
+	}
+}
+
+func (b *block) fences() uint32 {
+	if b.l.fences == nil {
+		return 0
+	}
+	return b.l.fences[b.index].Load()
+}
+
+// quantum is how many instructions a warp executes before another gets its turn: warps may wait for one another in
+// a loop. patience is how many turns without an end a block gets.
+const (
+	quantum  = 1 << 14
+	patience = 1 << 13
+)
+
+// run executes the block to its end.
+func (b *block) run() {
+	for turn := 0; ; turn++ {
+		ran, live := false, false
+		for _, w := range b.warps {
+			if w.live&^w.wait != 0 {
+				w.run(quantum)
+				ran = true
+			}
+			live = live || w.live != 0
+		}
+		if !live {
+			return
+		}
+		if b.l.failed.Load() != nil {
+			return
+		}
+		if !ran && !b.release() {
+			b.deadlock()
+		}
+		if turn > patience {
+			w := b.warps[0]
+			w.fault(codeDeadlock, 0, "the block does not end")
+		}
+	}
+}
+
+// release opens the barrier when every thread of the block waits at one.
+func (b *block) release() bool {
+	var all, any uint32
+	all = ^uint32(0)
+	for _, w := range b.warps {
+		if w.live == 0 {
+			continue
+		}
+		pc := int32(-1)
+		for rest := w.live; rest != 0; rest &= rest - 1 {
+			l := bits.TrailingZeros32(rest)
+			in := &w.k.code[w.pc[l]]
+			if w.wait>>l&1 == 0 || in.kind != kindBarrier {
+				return false
+			}
+			if w.at = in; pc >= 0 && w.pc[l] != pc {
+				w.fault(codeDeadlock, l, "the lanes of a warp wait at different barriers")
+			}
+			pc = w.pc[l]
+		}
+		all &= w.vote | ^w.live
+		any |= w.vote & w.live
+	}
+	for _, w := range b.warps {
+		full := ^uint32(0)
+		if left := b.threads() - w.base; left < 32 {
+			full = 1<<left - 1
+		}
+		if w.live != full {
+			b.anyWaiting().fault(codeDeadlock, 0, "a barrier after threads of the block have ended")
+		}
+	}
+	b.open(all == ^uint32(0), any != 0)
+	return true
+}
+
+func (b *block) threads() int { return int(b.l.block[0] * b.l.block[1] * b.l.block[2]) }
+
+func (b *block) anyWaiting() *warp {
+	for _, w := range b.warps {
+		if w.wait != 0 {
+			w.at = &w.k.code[w.pc[bits.TrailingZeros32(w.wait)]]
+			return w
+		}
+	}
+	return b.warps[0]
+}
+
+// open lets every thread go on behind its barrier, with the result of a reduction where the barrier is one.
+func (b *block) open(all, any bool) {
+	count := 0
+	for _, w := range b.warps {
+		count += bits.OnesCount32(w.vote & w.live)
+	}
+	for _, w := range b.warps {
+		in := &w.k.code[w.pc[bits.TrailingZeros32(w.live)]]
+		if in.reduce != nil {
+			in.reduce(w, in, all, any, count)
+		}
+		w.put(w.live, w.pc[bits.TrailingZeros32(w.live)]+1)
+		w.wait, w.vote = 0, 0
+	}
+	if b.epoch++; b.epoch&(1<<24-1) == 0 {
+		clear(b.marks)
+		b.epoch++
+	}
+}
+
+func (b *block) deadlock() {
+	w := b.anyWaiting()
+	l := bits.TrailingZeros32(w.wait)
+	w.fault(codeDeadlock, l, "deadlock: the thread waits and nobody comes")
+}

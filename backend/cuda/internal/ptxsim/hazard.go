@@ -1,0 +1,196 @@
+package ptxsim
+
+// Races are found by marks beside the memory: for each word of four bytes, who wrote it last and who read it last.
+// Two accesses race where one writes, they are of different threads, and nothing orders them: in shared memory a
+// barrier of the block, or bar.warp.sync within a warp; between the blocks of a launch nothing but a fence by the
+// first. A write of the value that is there already is no race with another write, and a strong or volatile access
+// none with anything.
+
+// A mark in shared memory is epoch<<40 | several<<39 | warp epoch<<16 | bytes<<12 | atomic<<11 | thread + 1, where
+// several says that more than one thread of a warp made it, and, with a thread of 0x7ff, more than one warp.
+const (
+	markAtomic  = 1 << 11
+	markSeveral = 1 << 39
+	markThread  = 1<<11 - 1
+	markBytes   = 15 << 12
+)
+
+type sharedMarks struct{ write, read uint64 }
+
+// bytesOf is the bytes that an access of n bytes at p has in its first word.
+func bytesOf(p, n uint64) uint64 { return (1<<min(n, 4) - 1) << (p & 3) & 15 << 12 }
+
+func (w *warp) sharedMark(lane int, bytes uint64) uint64 {
+	return w.b.epoch<<40 | uint64(w.epoch)&0x7fffff<<16 | bytes | uint64(w.base+lane+1)
+}
+
+// races reports whether a mark is of an access that nothing orders before one by a lane of w.
+func (w *warp) races(mark uint64, lane int, bytes uint64) bool {
+	if mark == 0 || mark>>40 != w.b.epoch&(1<<24-1) || mark&bytes == 0 {
+		return false
+	}
+	who := int(mark&markThread) - 1
+	if who == markThread-1 || who>>5 != w.base>>5 {
+		return true
+	}
+	if mark>>16&0x7fffff != uint64(w.epoch)&0x7fffff {
+		return false
+	}
+	return who != w.base+lane || mark&markSeveral != 0
+}
+
+func (w *warp) sharedRead(op *memop, p, n uint64, lane int) {
+	if op.strong {
+		return
+	}
+	bytes := bytesOf(p, n)
+	for at := p / 4; at <= (p+n-1)/4; at++ {
+		marks := &w.b.marks[at]
+		if w.races(marks.write, lane, bytes) {
+			w.race(lane, "read after write", marks.write, p)
+		}
+		mark := w.sharedMark(lane, bytes)
+		if old := marks.read; old>>40 == mark>>40 {
+			mark |= old & markBytes
+			if w.races(old, lane, markBytes) {
+				mark |= markSeveral
+			}
+			if who := int(old&markThread) - 1; who>>5 != w.base>>5 {
+				mark |= markThread
+			}
+		}
+		marks.read = mark
+	}
+}
+
+func (w *warp) sharedWrite(op *memop, p, n uint64, lane int, same bool) {
+	if op.strong {
+		return
+	}
+	bytes := bytesOf(p, n)
+	for at := p / 4; at <= (p+n-1)/4; at++ {
+		marks := &w.b.marks[at]
+		if w.races(marks.write, lane, bytes) && (!same || marks.write&markAtomic != 0) {
+			w.race(lane, "write after write", marks.write, p)
+		}
+		if w.races(marks.read, lane, bytes) {
+			w.race(lane, "write after read", marks.read, p)
+		}
+		marks.write = w.sharedMark(lane, bytes)
+	}
+}
+
+// sharedAtomic races with plain accesses, not with other atomics.
+func (w *warp) sharedAtomic(p, n uint64, lane int) {
+	bytes := bytesOf(p, n)
+	for at := p / 4; at <= (p+n-1)/4; at++ {
+		marks := &w.b.marks[at]
+		if marks.write&markAtomic == 0 && w.races(marks.write, lane, bytes) {
+			w.race(lane, "atomic after write", marks.write, p)
+		}
+		if w.races(marks.read, lane, bytes) {
+			w.race(lane, "atomic after read", marks.read, p)
+		}
+		mark := w.sharedMark(lane, bytes) | markAtomic
+		if w.races(marks.write, lane, bytes) {
+			mark |= markSeveral
+			if int(marks.write&markThread)-1>>5 != w.base>>5 {
+				mark |= markThread
+			}
+		}
+		marks.write = mark
+	}
+}
+
+func (w *warp) race(lane int, what string, mark, p uint64) {
+	if who := mark & markThread; who != markThread {
+		w.fault(codeRace, lane, "shared-memory race, %s, with thread %d at %#x", what, who-1, p)
+	}
+	w.fault(codeRace, lane, "shared-memory race, %s, with several warps at %#x", what, p)
+}
+
+// A mark in global memory is launch<<44 | fences<<36 | bytes<<32 | block + 1; a block of all ones is several.
+type globalMarks struct{ write, read uint64 }
+
+type hazards struct{ words []globalMarks }
+
+// largestTracked is the largest piece of memory whose words are marked: a mark is four times what it marks.
+const largestTracked = 16 << 20
+
+func (w *warp) globalMark(bytes uint64) uint64 {
+	b := w.b
+	return b.l.epoch<<44 | uint64(b.fences()&0xff)<<36 | bytes<<20 | uint64(b.index+1)
+}
+
+// marked finds the marks of memory at p, nil where nothing can race or nobody keeps them.
+func (w *warp) marked(op *memop, p uint64) (words []globalMarks, at uint64) {
+	a := w.cache[op.slot]
+	if op.strong || w.b.l.blocks == 1 || a.size > largestTracked || a.constant {
+		return nil, 0
+	}
+	h := a.hazards.Load()
+	if h == nil {
+		h = &hazards{make([]globalMarks, a.size/4+1)}
+		if !a.hazards.CompareAndSwap(nil, h) {
+			h = a.hazards.Load()
+		}
+	}
+	return h.words, (p - a.base) / 4
+}
+
+// foreign reports whether a mark is of another block of this launch that has not fenced since.
+func (w *warp) foreign(mark, bytes uint64) bool {
+	b := w.b
+	who := mark & 0xffffffff
+	if mark>>44 != b.l.epoch&(1<<20-1) || mark>>20&bytes == 0 || who == uint64(b.index+1) {
+		return false
+	}
+	if who == 0xffffffff || b.l.fences == nil {
+		return true
+	}
+	return uint64(b.l.fences[who-1].Load()&0xff) == mark>>36&0xff
+}
+
+func (w *warp) globalRead(op *memop, p, n uint64, lane int) {
+	words, first := w.marked(op, p)
+	if words == nil {
+		return
+	}
+	bytes := bytesOf(p, n)
+	mine := w.globalMark(bytes)
+	for at := first; at <= first+(n-1)/4; at++ {
+		m := &words[at]
+		if w.foreign(m.write, bytes) {
+			w.fault(codeRace, lane, "race between blocks, read after write by block %d at %#x", m.write&0xffffffff-1, p)
+		}
+		old := m.read
+		if old == mine {
+			continue
+		}
+		if old>>44 == mine>>44 && (old^mine)&0xffffffff != 0 {
+			m.read = mine | 0xffffffff | old&(15<<32)
+		} else {
+			m.read = mine
+		}
+	}
+}
+
+func (w *warp) globalWrite(op *memop, p, n uint64, lane int, same bool) {
+	words, first := w.marked(op, p)
+	if words == nil {
+		return
+	}
+	bytes := bytesOf(p, n)
+	mine := w.globalMark(bytes)
+	for at := first; at <= first+(n-1)/4; at++ {
+		m := &words[at]
+		if !same && w.foreign(m.write, bytes) {
+			w.fault(codeRace, lane, "race between blocks, write after write by block %d at %#x",
+				m.write&0xffffffff-1, p)
+		}
+		if !same && w.foreign(m.read, bytes) {
+			w.fault(codeRace, lane, "race between blocks, write after read at %#x", p)
+		}
+		m.write = mine
+	}
+}

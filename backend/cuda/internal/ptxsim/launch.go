@@ -1,0 +1,69 @@
+package ptxsim
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Limits of a device of compute capability 7.0.
+const (
+	maxThreads = 1024
+	maxShared  = 48 << 10 // without asking for more
+	maxOptin   = 96 << 10
+)
+
+// reversed makes blocks begin in the opposite order: nothing may depend on it.
+var reversed = os.Getenv("ADJOINT_PTXSIM_ORDER") == "reversed"
+
+// run executes a launch, its blocks over the cores. A fault in one of them ends it.
+func (l *launch) run() *fault {
+	workers := min(runtime.GOMAXPROCS(0), l.blocks, maxWorkers)
+	if l.k.fences && l.blocks > 1 {
+		l.fences = make([]atomic.Uint32, l.blocks)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var sum Count
+	for range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			c := l.work()
+			mu.Lock()
+			sum.plus(c)
+			mu.Unlock()
+		}()
+	}
+	wg.Wait()
+	sum.Launches = 1
+	record(l.k.name, sum)
+	return l.failed.Load()
+}
+
+// work runs blocks until there are no more.
+func (l *launch) work() Count {
+	b := newBlock(l)
+	defer func() {
+		if r := recover(); r != nil {
+			f, ok := r.(fault)
+			if !ok {
+				panic(r)
+			}
+			l.failed.CompareAndSwap(nil, &f)
+		}
+	}()
+	for l.failed.Load() == nil {
+		i := int(l.next.Add(1)) - 1
+		if i >= l.blocks {
+			break
+		}
+		if reversed {
+			i = l.blocks - 1 - i
+		}
+		b.begin(i)
+		b.run()
+	}
+	return b.traffic
+}
