@@ -21,17 +21,6 @@ INLINE f32 read(bf16 x) { return widen(x); }
 INLINE f32 read(f32 x) { return x; }
 INLINE f64 read(f64 x) { return x; }
 
-// double_of and single_of keep the upper bits of a NaN's payload and make it quiet, as the CPUs do.
-INLINE f64 double_of(f32 x) {
-  u64 b = bits_as<u32>(x);
-  u64 nan = b >> 31 << 63 | 0x7ff8ull << 48 | (b & 0x7fffff) << 29;
-  return either(x != x, bits_as<f64>(nan), (f64)x);
-}
-INLINE f32 single_of(f64 x) {
-  u64 b = bits_as<u64>(x);
-  u32 nan = (u32)(b >> 32 & 0x80000000) | 0x7fc00000 | (u32)(b >> 29 & 0x7fffff);
-  return either(x != x, bits_as<f32>(nan), (f32)x);
-}
 INLINE f64 read(complex64 x) { return double_of(x.re); }
 INLINE f64 read(complex128 x) { return x.re; }
 
