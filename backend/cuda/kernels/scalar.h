@@ -51,11 +51,15 @@ INLINE f32 single_of(f64 x) {
 INLINE complex128 widen(complex64 z) { return {scalar::double_of(z.re), scalar::double_of(z.im)}; }
 INLINE complex64 narrow_complex(complex128 z) { return {(f32)z.re, (f32)z.im}; }
 
-// half reads the bits of a half float as f32; bits_of rounds to them.
-#define half_float16(x) widen(f16{x})
-#define half_bfloat16(x) widen(bf16{x})
-#define bits_of_float16(x) narrow<f16>(x).bits
-#define bits_of_bfloat16(x) narrow<bf16>(x).bits
+// half reads the bits of a half float as f32, bits_of rounds to them. A NaN loses its payload and becomes the
+// default one, which is what functions give; casts take the longer way of kernel.h and keep it.
+INLINE f32 half_float16(u16 x) { return bits_as<_Float16>(x); }
+INLINE f32 half_bfloat16(u16 x) { return widen(bf16{x}); }
+INLINE u16 bits_of_float16(f32 x) { return either(x != x, (u16)0x7e00, bits_as<u16>((_Float16)x)); }
+INLINE u16 bits_of_bfloat16(f32 x) {
+  u32 b = bits_as<u32>(x);
+  return (u16)either(x != x, 0x7fc0u, (b + 0x7fff + (b >> 16 & 1)) >> 16);
+}
 
 // Functions whose body is small stand in each half float's function as well; the others are called.
 #define HALF1(op, dtype, R, round, body) SCALAR1(op##_##dtype, R, u16, round(body(half_##dtype(x))))

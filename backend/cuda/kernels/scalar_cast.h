@@ -32,7 +32,9 @@ template <class T> constexpr T greatest() { return (T)~least<T>(); }
 // two: of the large types the greatest number rounds to one.
 template <class T, class S> INLINE T saturate(S x) {
   constexpr S low = (S)least<T>(), above = (S)((f64)greatest<T>() + 1);
-  return x >= above ? greatest<T>() : x > low ? (T)x : x <= low ? least<T>() : 0;
+  bool inside = x > low && x < above;
+  T end = either(x >= above, greatest<T>(), either(x <= low, least<T>(), (T)0));
+  return either(inside, (T)(inside ? x : 0), end);
 }
 
 // round_to_odd is v as an f64; where it does not fit, its neighbour with an odd last bit, which a second rounding
