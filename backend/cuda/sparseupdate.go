@@ -152,7 +152,9 @@ func (k *sparseUpdate) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) 
 	st.rest = k.start
 	s := &st.rest.Update
 	a := &s.Segments
-	if a.Count > 0 {
+	if k.size == 0 {
+		a.Count = 0 // windows of nothing name no place
+	} else {
 		if a.Keys, a.Values, err = k.slots.sorted(x, st.keys, &st.radix, in, work.at()); err != nil {
 			return err
 		}
