@@ -41,6 +41,7 @@ type scatter struct {
 	sorted   [2]setSorted // narrow, wide
 	apply    launcher
 	start    combineArgs
+	rows     setSorted // sums of rows, 16 bytes a thread
 	states   plan.States[scatterState]
 }
 
@@ -125,7 +126,7 @@ func (k *scatter) planSet(b *Backend, y, x, u graph.Operand) error {
 				return err
 			}
 		}
-		t.grid = b.blocks(int(a.N), threads)
+		t.grid = b.blocks(int(a.N), copyItems)
 		var err error
 		if t.fn, err = b.function("scatter", fmt.Sprintf("set_table_%d", width*8)); err != nil {
 			return err
@@ -188,7 +189,27 @@ func (k *scatter) planCombine(b *Backend, y, u graph.Operand) error {
 	}
 	k.apply.grid = b.blocks(int(k.start.Segments.N), threads)
 	var err error
-	k.apply.fn, err = b.function("scatter", "combine_"+name)
+	if k.apply.fn, err = b.function("scatter", "combine_"+name); err != nil {
+		return err
+	}
+	return k.planRows(b, y, u, window)
+}
+
+// planRows lets a thread sum 16 bytes of a row where its elements lie side by side.
+func (k *scatter) planRows(b *Backend, y, u graph.Operand, window nest) error {
+	p, size := k.slots, y.DType.Size()
+	slots, positions := p.ofSlots(y), p.ofPositions(u)
+	w, width := window.widened(size, append(slots.all(), positions.all()...)...)
+	if k.how != ops.CombineAdd || !y.DType.IsFloat() || width < 16 {
+		return nil
+	}
+	k.rows.width = width
+	if err := p.segments(&k.rows.args, slots, positions, w); err != nil {
+		return err
+	}
+	k.rows.grid = b.blocks(int(k.rows.args.N), threads)
+	var err error
+	k.rows.fn, err = b.function("scatter", "sum_rows_"+kernelName(y.DType))
 	return err
 }
 
@@ -263,15 +284,18 @@ func (k *scatter) runSorted(x *Exec, st *scatterState, out []tensor.Write, in []
 		return err
 	}
 	y, u := addressOf(out[0].View()), addressOf(in[1].View())
-	if k.how != ops.CombineSet {
+	if k.how != ops.CombineSet && (k.rows.width == 0 || !aligned(k.rows.width, y, u)) {
 		st.combine = k.start
 		a := &st.combine.Segments
 		a.Y, a.U, a.Keys, a.Values = y, u, keys, values
 		return x.launch(k.apply.fn, k.apply.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(&st.combine))
 	}
-	t := &k.sorted[0]
-	if w := &k.sorted[1]; w.width > 0 && aligned(w.width, y, u) {
-		t = w
+	t := &k.rows
+	if k.how == ops.CombineSet {
+		t = &k.sorted[0]
+		if w := &k.sorted[1]; w.width > 0 && aligned(w.width, y, u) {
+			t = w
+		}
 	}
 	st.sorted = t.args
 	a := &st.sorted

@@ -105,7 +105,9 @@ func drawMode(r *rand.Rand) ops.Mode {
 	return ops.Mode{OOB: ops.OOB(r.IntN(3)), Wrap: r.IntN(2) == 0, PerElement: r.IntN(2) == 0}
 }
 
-func drawLayout(r *rand.Rand, shape []int) tensor.Layout { return layings[r.IntN(len(layings))].lay(shape) }
+func drawLayout(r *rand.Rand, shape []int) tensor.Layout {
+	return layings[r.IntN(len(layings))].lay(shape)
+}
 
 // draws is how many windows a test draws.
 func draws(n int) int {
@@ -309,4 +311,3 @@ func TestMasked(t *testing.T) {
 		}
 	}
 }
-

@@ -4,6 +4,8 @@
 // combines the updates of each segment one by one.
 #include "segments.h"
 
+#define ITEMS 4
+
 // Keys is the walk of n positions; places.x counts slots. out is the keys, or the table of last writers.
 template <u32 K> struct Keys {
   u64 out, n;
@@ -48,18 +50,36 @@ struct Table {
   Axes<3> elements;  // y, x, u
 };
 
-// set_table writes y in the order of its memory and reads rows of u: every byte that is kept moves once.
+// set_table writes y in the order of its memory and reads rows of u: every byte that is kept moves once. A thread has
+// ITEMS elements in flight, a warp's side by side, so that few words of the table are read twice.
 template <class W> INLINE void set_table(Fault* fault, const Table& p) {
   UNLESS_FAULTY(fault);
-  for (u64 t = (u64)blockIdx.x * THREADS + threadIdx.x; t < p.n; t += (u64)gridDim.x * THREADS) {
-    u64 slot = t, e = divide(p.window, slot);
-    u32 writer = load<u32>(p.table + slot * 4);
-    if (!writer && !p.copies) continue;
-    u64 yx[2] = {p.y, p.x}, at[3] = {0, 0, p.u}, u[1] = {0};
-    walk(p.slots, slot, yx);
-    walk(p.elements, e, at);
-    if (writer) walk(p.positions, writer - 1, u);
-    store(yx[0] + at[0], load<W>(writer ? at[2] + u[0] : yx[1] + at[1]));
+  u64 first = (u64)blockIdx.x * (THREADS * ITEMS) + (threadIdx.x & ~31u) * ITEMS + (threadIdx.x & 31);
+  for (u64 t = first; t < p.n; t += (u64)gridDim.x * (THREADS * ITEMS)) {
+    u64 to[ITEMS], known = ~0ull;
+    u32 writer = 0;
+    bool moves[ITEMS];
+    W v[ITEMS];
+#pragma unroll
+    for (u32 j = 0; j < ITEMS; j++) {
+      u64 slot = t + j * 32;
+      moves[j] = slot < p.n;
+      if (!moves[j]) continue;
+      u64 e = divide(p.window, slot);
+      if (slot != known) writer = load<u32>(p.table + slot * 4);
+      known = slot;
+      moves[j] = writer || p.copies;
+      if (!moves[j]) continue;
+      u64 yx[2] = {p.y, p.x}, at[3] = {0, 0, p.u}, u[1] = {0};
+      walk(p.slots, slot, yx);
+      walk(p.elements, e, at);
+      if (writer) walk(p.positions, writer - 1, u);
+      to[j] = yx[0] + at[0];
+      v[j] = load<W>(writer ? at[2] + u[0] : yx[1] + at[1]);
+    }
+#pragma unroll
+    for (u32 j = 0; j < ITEMS; j++)
+      if (moves[j]) store(to[j], v[j]);
   }
 }
 
@@ -128,8 +148,28 @@ template <class T> INLINE void combine_segments(Fault* fault, const Combine& p) 
       [](u64 y, A h) { store(y, down<T>(h)); });
 }
 
+// sum_rows is the addition of rows of float, 16 bytes a thread: gradients of embeddings.
+template <class T> INLINE void sum_rows(Fault* fault, const Segments& p) {
+  UNLESS_FAULTY(fault);
+  typedef wide<Pack<T>> A;
+  each_segment<Pack<T>>(
+      p, [](u64 y) { return up(load<Pack<T>>(y)); },
+      [](A h, A u) {
+#pragma unroll
+        for (u32 k = 0; k < 16 / sizeof(T); k++) h.v[k] = plus(h.v[k], u.v[k]);
+        return h;
+      },
+      [](u64 y, A h) { store(y, down<Pack<T>>(h)); });
+}
+
 #define COMBINES(T)                                                                                               \
   KERNEL __launch_bounds__(THREADS) combine_##T(Fault* fault, Combine p) { combine_segments<T>(fault, p); }
+#define SUMS(T)                                                                                                   \
+  KERNEL __launch_bounds__(THREADS) sum_rows_##T(Fault* fault, Segments p) { sum_rows<T>(fault, p); }
+SUMS(f16)
+SUMS(bf16)
+SUMS(f32)
+SUMS(f64)
 COMBINES(i8)
 COMBINES(i16)
 COMBINES(i32)

@@ -25,17 +25,48 @@ template <> struct wide_<bf16> {
 };
 template <class T> using wide = typename wide_<T>::type;
 
+// Pack is 16 bytes of elements side by side, and Row what they are combined in.
+template <class T> struct Pack {
+  T v[16 / sizeof(T)];
+};
+template <class A, u32 N> struct Row {
+  A v[N];
+};
+template <class T> struct wide_<Pack<T>> {
+  typedef Row<wide<T>, 16 / sizeof(T)> type;
+};
+
+template <class T> INLINE Row<wide<T>, 16 / sizeof(T)> up(Pack<T> p);
 template <class T> INLINE wide<T> up(T v) {
   if constexpr (sizeof(wide<T>) != sizeof(T))
     return widen(v);
   else
     return v;
 }
-template <class T> INLINE T down(wide<T> v) {
-  if constexpr (sizeof(wide<T>) != sizeof(T))
-    return narrow<T>(v);
-  else
-    return v;
+// rounded gives a T back; a Pack element by element.
+template <class T> struct rounded {
+  static INLINE T of(wide<T> v) {
+    if constexpr (sizeof(wide<T>) != sizeof(T))
+      return narrow<T>(v);
+    else
+      return v;
+  }
+};
+template <class T> struct rounded<Pack<T>> {
+  static INLINE Pack<T> of(wide<Pack<T>> r) {
+    Pack<T> p;
+#pragma unroll
+    for (u32 k = 0; k < 16 / sizeof(T); k++) p.v[k] = rounded<T>::of(r.v[k]);
+    return p;
+  }
+};
+template <class T> INLINE T down(wide<T> v) { return rounded<T>::of(v); }
+
+template <class T> INLINE Row<wide<T>, 16 / sizeof(T)> up(Pack<T> p) {
+  Row<wide<T>, 16 / sizeof(T)> r;
+#pragma unroll
+  for (u32 k = 0; k < 16 / sizeof(T); k++) r.v[k] = up(p.v[k]);
+  return r;
 }
 
 template <class T> constexpr bool is_complex = false;
