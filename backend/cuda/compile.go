@@ -33,6 +33,12 @@ func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (gra
 		return compileFused(b, op, out, in)
 	case ops.UnaryOp, ops.BinaryOp, ops.CompareOp, ops.SelectOp, ops.CastOp, ops.IotaOp:
 		return compileElementwise(b, op, out, in)
+	case ops.RandomBitsOp:
+		return compileRandomBits(b, op, out, in)
+	case ops.ArgReduceOp:
+		return compileArgReduce(b, op, out, in)
+	case ops.ReduceOp:
+		return compileReduce(b, op, out, in)
 	}
 	return nil, tensor.Errorf("", tensor.ErrUnsupported, "cuda has no kernel for %s", op.Name())
 }

@@ -145,7 +145,7 @@ func (m *mover) planTiles(b *Backend, n nest) bool {
 	return true
 }
 
-func magnitude(v int) int { return max(v, -v) }
+func magnitude[I int | int64](v I) I { return max(v, -v) }
 
 // run starts the copy; args is room for what is passed.
 func (m *mover) run(x *Exec, args *moveArgs, out, in uint64) error {

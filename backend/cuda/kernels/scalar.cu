@@ -1,2 +1,11 @@
-#include "kernel.h"
-extern "C" __device__ __noinline__ u32 quotient_uint32(u32 n, u32 d, u32 m, u32 s) { return quotient({d, m, s}, n); }
+// scalar.cu is every elementwise op as a function of one element of each operand, with the bits of backend/cpu.
+//
+// A NaN has the CPU's bits where they are promised there: in casts, movements, extremes, and the functions of
+// internal/fmath on real numbers, which give math.NaN. Arithmetic gives some NaN, as it does on CPUs of two kinds.
+#include "scalar_binary.h"
+#include "scalar_cast.h"
+#include "scalar_unary.h"
+#include "philox.h"
+
+// randombits_uint32 is word i of the words that a key gives, from block offset on.
+SCALAR0(randombits_uint32, u32, (u32 low, u32 high, u64 offset, u64 i), random_word(low, high, offset, i))
