@@ -42,6 +42,7 @@ type scatter struct {
 	apply    launcher
 	start    combineArgs
 	rows     setSorted // sums of rows, 16 bytes a thread
+	long     launcher  // of long segments
 	states   plan.States[scatterState]
 }
 
@@ -189,7 +190,10 @@ func (k *scatter) planCombine(b *Backend, y, u graph.Operand) error {
 	}
 	k.apply.grid = b.blocks(int(k.start.Segments.N), threads)
 	var err error
-	if k.apply.fn, err = b.function("scatter", "combine_"+name); err != nil {
+	if k.apply.fn, err = b.function("combine", "combine_"+name); err != nil {
+		return err
+	}
+	if k.long, err = p.longs(b, "combine", name); err != nil {
 		return err
 	}
 	return k.planRows(b, y, u, window)
@@ -209,7 +213,7 @@ func (k *scatter) planRows(b *Backend, y, u graph.Operand, window nest) error {
 	}
 	k.rows.grid = b.blocks(int(k.rows.args.N), threads)
 	var err error
-	k.rows.fn, err = b.function("scatter", "sum_rows_"+kernelName(y.DType))
+	k.rows.fn, err = b.function("combine", "sum_rows_"+kernelName(y.DType))
 	return err
 }
 
@@ -256,7 +260,7 @@ func (k *scatter) runTable(x *Exec, st *scatterState, out []tensor.Write, in []t
 	if err := x.zero(table.at(), 4*p.slots); err != nil {
 		return err
 	}
-	if err := p.walk(x, &p.winnersOf, st.keys, in, table.at()); err != nil {
+	if err := p.walk(x, &p.winnersOf, st.keys, in, table.at(), 0); err != nil {
 		return err
 	}
 	y, u, from := addressOf(out[0].View()), addressOf(in[1].View()), addressOf(in[0].View())
@@ -274,31 +278,39 @@ func (k *scatter) runTable(x *Exec, st *scatterState, out []tensor.Write, in []t
 
 func (k *scatter) runSorted(x *Exec, st *scatterState, out []tensor.Write, in []tensor.Read) error {
 	p := k.slots
-	work, err := x.scratch(p.sort.bytes())
+	work, err := x.scratch(p.bytes())
 	if err != nil {
 		return err
 	}
 	defer x.free(work)
-	keys, values, err := p.sorted(x, st.keys, &st.radix, in, work.at())
+	sorted, err := p.sorted(x, st.keys, &st.radix, in, work.at())
 	if err != nil {
 		return err
 	}
 	y, u := addressOf(out[0].View()), addressOf(in[1].View())
-	if k.how != ops.CombineSet && (k.rows.width == 0 || !aligned(k.rows.width, y, u)) {
-		st.combine = k.start
-		a := &st.combine.Segments
-		a.Y, a.U, a.Keys, a.Values = y, u, keys, values
-		return x.launch(k.apply.fn, k.apply.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(&st.combine))
-	}
-	t := &k.rows
 	if k.how == ops.CombineSet {
-		t = &k.sorted[0]
+		t := &k.sorted[0]
 		if w := &k.sorted[1]; w.width > 0 && aligned(w.width, y, u) {
 			t = w
 		}
+		return t.run(x, &st.sorted, sorted, y, u)
 	}
-	st.sorted = t.args
-	a := &st.sorted
-	a.Y, a.U, a.Keys, a.Values = y, u, keys, values
-	return x.launch(t.fn, t.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(&st.sorted))
+	st.combine = k.start
+	st.combine.Segments.bind(sorted, y, u)
+	args := unsafe.Pointer(&st.combine)
+	if k.rows.width > 0 && aligned(k.rows.width, y, u) {
+		err = k.rows.run(x, &st.sorted, sorted, y, u)
+	} else {
+		err = x.launch(k.apply.fn, k.apply.grid, dim3{threads, 1, 1}, 0, args)
+	}
+	if err != nil || sorted.longs == 0 {
+		return err
+	}
+	return x.launch(k.long.fn, k.long.grid, dim3{threads, 1, 1}, 0, args)
+}
+
+func (t *setSorted) run(x *Exec, room *segmentsArgs, sorted sortedRun, y, u uint64) error {
+	*room = t.args
+	room.bind(sorted, y, u)
+	return x.launch(t.fn, t.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(room))
 }

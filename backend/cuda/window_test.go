@@ -120,7 +120,7 @@ func draws(n int) int {
 // TestGatherWindows is gathers through windows drawn at random: the CPU's bits, and its first error.
 func TestGatherWindows(t *testing.T) {
 	r, bad := rng(t), 0
-	for range draws(1500) {
+	for range draws(800) {
 		g, ok := drawGeometry(r, 7)
 		if !ok {
 			continue
@@ -132,7 +132,7 @@ func TestGatherWindows(t *testing.T) {
 			bad++
 		}
 	}
-	if bad < draws(1500)/50 {
+	if bad < draws(800)/50 {
 		t.Errorf("%d errors only", bad)
 	}
 }
@@ -166,7 +166,7 @@ var allCombines = []ops.Combine{ops.CombineSet, ops.CombineAdd, ops.CombineMul, 
 // TestScatterWindows is scatters through windows drawn at random.
 func TestScatterWindows(t *testing.T) {
 	r := rng(t)
-	for range draws(2500) {
+	for range draws(1200) {
 		g, ok := drawGeometry(r, 6)
 		if !ok {
 			continue
@@ -192,24 +192,44 @@ func TestScatterWindows(t *testing.T) {
 // taken; few slots make long segments.
 func TestScatterRows(t *testing.T) {
 	r := rng(t)
-	for _, slots := range []int{3, 200, 5000, 70000} {
-		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float16, tensor.Int64} {
-			for _, c := range []ops.Combine{ops.CombineSet, ops.CombineAdd} {
-				for _, inPlace := range []bool{false, true} {
-					t.Run(fmt.Sprintf("%d/%s/%s/in place %v", slots, dt, c, inPlace), func(t *testing.T) {
-						n, d := 5000, 1
-						if slots < 1000 {
-							n, d = 2500, 4
-						}
-						idx := integersView(tensor.Int32, tensor.RowMajor([]int{n}), func() int64 { return int64(r.IntN(slots)) })
-						x := randomView(r, dt, tensor.RowMajor([]int{slots, d}))
-						in := []tensor.View{x, randomView(r, dt, tensor.RowMajor([]int{n, d})), idx}
-						twin{
-							op: ops.ScatterOp{Window: rows(n, d), Combine: c}, in: in, out: []tensor.Layout{x.Layout()},
-							inPlace: inPlace, loose: c == ops.CombineAdd,
-						}.check(t)
-					})
-				}
+	for _, c := range []struct {
+		slots, n, d int
+		why         string
+	}{
+		{3, 2500, 4, "three long segments, of rows of 16 bytes and less"},
+		{2, 1200, 33, "long segments of more than a block's columns"},
+		{200, 2500, 1, "one digit"},
+		{5000, 5000, 1, "two digits; a table"},
+		{70000, 5000, 1, "three digits; no table in place"},
+	} {
+		idx := integersView(tensor.Int32, tensor.RowMajor([]int{c.n}), func() int64 { return int64(r.IntN(c.slots)) })
+		of := func(dt tensor.DType, rows int) tensor.View {
+			return randomView(r, dt, tensor.RowMajor([]int{rows, c.d}))
+		}
+		for _, w := range []twin{
+			{op: ops.ScatterOp{}, in: []tensor.View{of(tensor.Float32, c.slots), of(tensor.Float32, c.n), idx}},
+			{op: ops.ScatterOp{Combine: ops.CombineAdd}, in: []tensor.View{of(tensor.Float32, c.slots), of(tensor.Float32, c.n), idx}},
+			{op: ops.ScatterOp{Combine: ops.CombineAdd}, in: []tensor.View{of(tensor.BFloat16, c.slots), of(tensor.BFloat16, c.n), idx}},
+			{op: ops.ScatterOp{Combine: ops.CombineMax}, in: []tensor.View{of(tensor.Int64, c.slots), of(tensor.Int64, c.n), idx}},
+			{op: ops.ScatterScanOp{Reverse: true}, in: []tensor.View{of(tensor.Float16, c.slots), of(tensor.Float16, c.n), idx}},
+			{op: ops.SparseUpdateOp{}, in: []tensor.View{of(tensor.Float64, c.slots), of(tensor.Float64, c.n), idx}},
+		} {
+			w.loose = true
+			w.out = []tensor.Layout{tensor.RowMajor([]int{c.slots, c.d})}
+			switch op := w.op.(type) {
+			case ops.ScatterOp:
+				op.Window = rows(c.n, c.d)
+				w.op, w.loose = op, op.Combine == ops.CombineAdd
+			case ops.ScatterScanOp:
+				op.Window = rows(c.n, c.d)
+				w.op, w.out = op, append(w.out, tensor.RowMajor([]int{c.n, c.d}))
+				w.dtypes = []tensor.DType{w.in[0].DType(), w.in[0].DType()}
+			case ops.SparseUpdateOp:
+				op.Window = rows(c.n, c.d)
+				w.op = op
+			}
+			for _, w.inPlace = range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/%s/in place %v", c.why, w.op.Name(), w.in[0].DType(), w.inPlace), func(t *testing.T) { w.check(t) })
 			}
 		}
 	}
@@ -218,7 +238,7 @@ func TestScatterRows(t *testing.T) {
 // TestScatterScanWindows is scans through windows drawn at random.
 func TestScatterScanWindows(t *testing.T) {
 	r := rng(t)
-	for range draws(2000) {
+	for range draws(800) {
 		g, ok := drawGeometry(r, 6)
 		if !ok {
 			continue
@@ -245,7 +265,7 @@ func TestScatterScanWindows(t *testing.T) {
 // everywhere.
 func TestSparseUpdateWindows(t *testing.T) {
 	r := rng(t)
-	for n := range draws(1500) {
+	for n := range draws(800) {
 		g, ok := drawGeometry(r, 6)
 		if !ok {
 			continue
@@ -282,7 +302,7 @@ func TestCheckPlaces(t *testing.T) {
 // TestMasked is compressions and expansions, with fewer and with more places than were expected.
 func TestMasked(t *testing.T) {
 	r := rng(t)
-	for range draws(400) {
+	for range draws(200) {
 		var lead, body, inner []int
 		draw := func(most, extent int) (s []int) {
 			for range r.IntN(most + 1) {
