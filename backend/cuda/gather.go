@@ -96,7 +96,7 @@ func newGatherPlan(b *Backend, p *placesPlan, size int) (g gatherPlan, err error
 	if len(p.index) <= 1 {
 		g.one = &gatherArgs[[1]indexArgs]{N: uint64(p.size())}
 		err = p.set(&g.one.Places.placesHead, g.one.Places.Index[:])
-		g.grid = b.blocks(p.size(), threads*4)
+		g.grid = b.blocks(p.size(), copyItems)
 	} else {
 		most = mostIndices
 		g.many = &gatherArgs[[mostIndices]indexArgs]{N: uint64(p.size())}
