@@ -17,6 +17,8 @@ func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (gra
 		return compileArgReduce(b, op, out, in)
 	case ops.SoftmaxOp:
 		return compileSoftmax(b, op, out, in)
+	case ops.MatMulOp:
+		return compileMatMul(b, out, in)
 	case ops.ReduceOp:
 		return compileReduce(b, op, out, in)
 	}
