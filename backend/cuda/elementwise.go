@@ -27,10 +27,14 @@ type elementwise struct {
 	operands plan.Operands
 	fn       *function
 	slots    []uint64 // the parameters, but for addresses
-	address  []int    // per operand, results first: the slot of its address
+	address  []int    // per operand of the kernel, results first: the slot of its address
+	from     []source // per operand that is read
 	grid     dim3
 	states   plan.States[elementwiseRun]
 }
+
+// source is an operand of the op, from a byte on.
+type source struct{ operand, shift int }
 
 // elementwiseRun is the parameters of one run.
 type elementwiseRun struct{ slots []uint64 }
@@ -81,25 +85,30 @@ func compileFused(b *Backend, op graph.FusedOp, out, in []graph.Operand) (graph.
 	return newElementwise(b, op.Steps, op.Results, out, in, over)
 }
 
-// newElementwise lays the operands out and finds or writes the kernel.
+// newElementwise lays the operands out.
 func newElementwise(b *Backend, steps []graph.FusedStep, results []int, out, in []graph.Operand,
 	over [][]bool) (graph.Kernel, error) {
 	k := &elementwise{operands: b.operands(out, in)}
 	k.operands.Over = over
-	w := newElementwiseWriter(steps, results, out, in)
+	for i := range in {
+		k.from = append(k.from, source{i, 0})
+	}
+	return k, k.write(b, newElementwiseWriter(steps, results, out, in))
+}
+
+// write finds or writes the kernel.
+func (k *elementwise) write(b *Backend, w *elementwiseWriter) error {
 	if w.size == 0 {
-		return k, nil
+		return nil
 	}
 	k.slots, k.address = w.slots()
 	if 8*len(k.slots) > mostParameters {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d bytes of parameters", 8*len(k.slots))
+		return tensor.Errorf("", tensor.ErrUnsupported, "%d bytes of parameters", 8*len(k.slots))
 	}
 	var err error
-	if k.fn, err = b.generated(w.key(), "elementwise", w.text); err != nil {
-		return nil, err
-	}
+	k.fn, err = b.generated(w.key(), "elementwise", w.text)
 	k.grid = dim3{uint32(min((w.size+elementwiseBlock-1)/elementwiseBlock, b.mostBlocks())), 1, 1}
-	return k, nil
+	return err
 }
 
 const mostParameters = 4000 // bytes that a kernel takes beside the fault word's address
@@ -120,8 +129,8 @@ func (k *elementwise) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) er
 	for i, w := range out {
 		r.slots[k.address[i]] = addressOf(w.Read().View())
 	}
-	for i, v := range in {
-		r.slots[k.address[len(out)+i]] = addressOf(v.View())
+	for i, f := range k.from {
+		r.slots[k.address[len(out)+i]] = addressOf(in[f.operand].View()) + uint64(f.shift)
 	}
 	return x.(*Exec).launch(k.fn, k.grid, dim3{elementwiseBlock, 1, 1}, 0, unsafe.Pointer(&r.slots[0]))
 }

@@ -15,14 +15,15 @@ import (
 // elementwiseWriter writes the kernel of elementwise steps. What it writes depends on the steps, the element
 // types and how many axes are left, not on extents, strides and addresses, which are parameters: the number of
 // elements, two words a divisor of each axis but the outermost, and for each operand its address and its strides in
-// bytes.
+// bytes. Elements that are made of their place have strides too: the place is where an operand would lie.
 type elementwiseWriter struct {
 	steps   []graph.FusedStep
 	results []int
 	dtypes  []tensor.DType // of the operands in memory, results first
 	outs    int
 	shape   []int
-	strides [][]int // per operand, then per element that is made of its place, in elements
+	strides [][]int  // per operand in memory, then per place, in elements
+	bases   []uint64 // of the places
 	size    int
 }
 
@@ -33,8 +34,12 @@ func newElementwiseWriter(steps []graph.FusedStep, results []int, out, in []grap
 		layouts, w.dtypes = append(layouts, o.Layout), append(w.dtypes, o.DType)
 	}
 	for _, s := range steps {
-		if iota, ok := s.Op.(ops.IotaOp); ok {
-			layouts = append(layouts, alongAxis(iota))
+		switch op := s.Op.(type) {
+		case ops.IotaOp:
+			layouts, w.bases = append(layouts, alongAxis(op)), append(w.bases, 0)
+		case ops.RandomBitsOp:
+			layouts = append(layouts, withinKey(op, out[0].Shape), tensor.Layout{Shape: out[0].Shape, Strides: make([]int, out[0].Rank())})
+			w.bases = append(w.bases, 0, op.Offset)
 		}
 	}
 	w.shape, w.strides = plan.Coalesce(plan.ByStride(layouts...)...)
@@ -63,12 +68,14 @@ func (w *elementwiseWriter) slots() (slots []uint64, address []int) {
 		slots = append(slots, uint64(by.D)|uint64(by.M)<<32, uint64(by.S))
 	}
 	for i, strides := range w.strides {
-		size := 1
+		size, base := 1, uint64(0)
 		if i < len(w.dtypes) {
 			size = w.dtypes[i].Size()
+		} else {
+			base = w.bases[i-len(w.dtypes)]
 		}
 		address = append(address, len(slots))
-		slots = append(slots, 0)
+		slots = append(slots, base)
 		for _, s := range strides {
 			slots = append(slots, uint64(s*size))
 		}
@@ -220,10 +227,12 @@ func (w *elementwiseWriter) body(k *ptx.Kernel, address []string) error {
 		case ops.SelectOp:
 			made[i] = w.selected(k, args, bits, count)
 		case ops.IotaOp:
-			place := k.Value(64, 1)
-			k.Emit("mov.b64 %s, %s", place.Registers()[0], address[places])
+			made[i], err = k.Call(fmt.Sprintf("cast_int64_%s", op.DType), bits, ptx.Of(64, address[places]))
 			places++
-			made[i], err = k.Call(fmt.Sprintf("cast_int64_%s", op.DType), bits, place)
+		case ops.RandomBitsOp:
+			made[i], err = k.Call("randombits_uint32", bits, args[0], args[1],
+				ptx.Of(64, address[places+1]), ptx.Of(64, address[places]))
+			places += 2
 		default:
 			made[i], err = k.Call(scalarName(s.Op, types, s.Spec.DType), bits, args...)
 		}

@@ -85,7 +85,7 @@ func storageOf(dt tensor.DType, l tensor.Layout) *tensor.Storage {
 
 // randomView is a view with values everywhere, the holes included. special is how many in a hundred are zeros of both
 // signs, infinities or NaN.
-func randomView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) tensor.View {
+func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) tensor.View {
 	s := storageOf(dt, l)
 	b, err := s.Bytes()
 	if err != nil {

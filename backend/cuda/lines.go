@@ -91,8 +91,6 @@ func (l *lines) shape() string {
 	return "rows"
 }
 
-func magnitude(v int64) int64 { return max(v, -v) }
-
 const (
 	foldThreads  = 256
 	foldBlock    = 128     // elements of a leaf of the tree

@@ -24,15 +24,17 @@ __device__ f64 sinh_float64(f64 x);
 __device__ f64 cosh_float64(f64 x);
 __device__ f64 tanh_float64(f64 x);
 __device__ f64 atan2_float64(f64 y, f64 x);
-__device__ f64 abs_complex128(complex128 z);
-__device__ complex128 exp_complex128(complex128 z);
-__device__ complex128 log_complex128(complex128 z);
-__device__ complex128 sqrt_complex128(complex128 z);
-__device__ complex128 sin_complex128(complex128 z);
-__device__ complex128 cos_complex128(complex128 z);
-__device__ complex128 tanh_complex128(complex128 z);
-__device__ complex128 div_complex128(complex128 n, complex128 m);
 }
+
+// A complex number that is an argument of a call would go through memory, so what is called has two arguments.
+static __device__ f64 abs_of(f64 re, f64 im);
+static __device__ complex128 exp_of(f64 re, f64 im);
+static __device__ complex128 log_of(f64 re, f64 im);
+static __device__ complex128 sqrt_of(f64 re, f64 im);
+static __device__ complex128 sin_of(f64 re, f64 im);
+static __device__ complex128 cos_of(f64 re, f64 im);
+static __device__ complex128 tanh_of(f64 re, f64 im);
+static __device__ complex128 div_of(f64 a, f64 b, f64 c, f64 d);
 
 namespace fmath {
 
@@ -44,7 +46,6 @@ INLINE bool is_zero(complex128 z) { return z.re == 0 && z.im == 0; }
 INLINE bool is_inf(complex128 z) { return is_inf(z.re) || is_inf(z.im); }
 INLINE bool is_finite(complex128 z) { return is_finite(z.re) && is_finite(z.im); }
 INLINE complex128 neg(complex128 z) { return {-z.re, -z.im}; }
-INLINE complex128 turn(complex128 z) { return {-z.im, z.re}; }  // iz
 INLINE complex128 back(complex128 z) { return {z.im, -z.re}; }  // −iz
 INLINE complex128 nans() { return {nan(), nan()}; }
 
@@ -191,14 +192,14 @@ INLINE complex128 sign(complex128 z) {
     x *= 0x1p-600, y *= 0x1p-600;
   else if (m < 0x1p-900)
     x *= 0x1p600, y *= 0x1p600;
-  f64 r = abs_complex128({x, y});
+  f64 r = abs_of(x, y);
   return {x / r, y / r};
 }
 
 INLINE complex128 expm1(complex128 z) {
   f64 x = z.re, y = z.im;
   if (x > 600 || !is_finite(z)) {
-    complex128 e = exp_complex128(z);
+    complex128 e = exp_of(x, y);
     return {e.re - 1, e.im};
   }
   f64 s = sin_float64(0.5 * y);
@@ -208,7 +209,7 @@ INLINE complex128 expm1(complex128 z) {
 
 INLINE complex128 log1p(complex128 z) {
   f64 x = z.re, y = z.im;
-  if (!(abs(x) < 0.5 && abs(y) < 0.5)) return log_complex128({1 + x, y});
+  if (!(abs(x) < 0.5 && abs(y) < 0.5)) return log_of(1 + x, y);
   f64 s = x * (2 + x) + y * y;
   return {0.5 * log1p_float64(s), atan2_float64(y, 1 + x)};
 }
@@ -244,8 +245,8 @@ INLINE complex128 quotient(complex128 n, complex128 m) {
 
 INLINE complex128 sigmoid(complex128 z) {
   bool right = z.re >= 0;
-  complex128 e = exp_complex128(right ? neg(z) : z);
-  return div_complex128(right ? complex128{1, 0} : e, {1 + e.re, e.im});
+  complex128 e = right ? exp_of(-z.re, -z.im) : exp_of(z.re, z.im);
+  return div_of(right ? 1 : e.re, right ? 0 : e.im, 1 + e.re, e.im);
 }
 
 }  // namespace fmath

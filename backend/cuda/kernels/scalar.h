@@ -71,9 +71,21 @@ INLINE complex64 narrow_complex(complex128 z) { return {(f32)z.re, (f32)z.im}; }
   HALF2(op, float16, u8, , body)                             \
   HALF2(op, bfloat16, u8, , body)
 
-#define COMPLEX1(op, body)                                                                         \
-  SCALAR1(op##_complex128, complex128, complex128, body(x))                                        \
-  SCALAR1(op##_complex64, complex64, complex64, narrow_complex(op##_complex128(widen(x))))
+// COMPLEX1 and COMPLEX2 make a function of both complex types from a body for complex128, called by both;
+// the SMALL ones have it in both.
+#define COMPLEX1(op, R128, R64, body, round)                                                        \
+  static __device__ __noinline__ R128 op##_of(f64 re, f64 im) { return body(complex128{re, im}); }  \
+  SCALAR1(op##_complex128, R128, complex128, op##_of(x.re, x.im))                                   \
+  SCALAR1(op##_complex64, R64, complex64, round(op##_of(x.re, x.im)))
 #define COMPLEX2(op, body)                                                                         \
-  SCALAR2(op##_complex128, complex128, complex128, body(a, b))                                     \
-  SCALAR2(op##_complex64, complex64, complex64, narrow_complex(op##_complex128(widen(a), widen(b))))
+  static __device__ __noinline__ complex128 op##_of(f64 a, f64 b, f64 c, f64 d) {                  \
+    return body(complex128{a, b}, complex128{c, d});                                               \
+  }                                                                                                \
+  SCALAR2(op##_complex128, complex128, complex128, op##_of(a.re, a.im, b.re, b.im))                \
+  SCALAR2(op##_complex64, complex64, complex64, narrow_complex(op##_of(a.re, a.im, b.re, b.im)))
+#define SMALL_COMPLEX1(op, R128, R64, body, round)                 \
+  SCALAR1(op##_complex128, R128, complex128, body(x))              \
+  SCALAR1(op##_complex64, R64, complex64, round(body(widen(x))))
+#define SMALL_COMPLEX2(op, R128, R64, body, round)                 \
+  SCALAR2(op##_complex128, R128, complex128, body(a, b))           \
+  SCALAR2(op##_complex64, R64, complex64, round(body(widen(a), widen(b))))

@@ -74,6 +74,8 @@ func random(rng *rand.Rand, dt tensor.DType) []byte {
 			return append(random(rng, dt.Real()), special[rng.IntN(len(special))]...)
 		}
 		return append(random(rng, dt.Real()), random(rng, dt.Real())...)
+	case dt.IsInteger() && rng.IntN(4) == 0: // in the middle of two numbers of 8 bits, or next to it
+		return littleEndian((2*rng.Uint64N(1<<8)+1)<<rng.IntN(55)+rng.Uint64N(3)-1, dt.Size())
 	case dt.IsInteger():
 		return littleEndian(uint64(int64(rng.Uint64())>>rng.IntN(64)), dt.Size())
 	case rng.IntN(2) == 0:

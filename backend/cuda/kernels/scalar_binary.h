@@ -124,12 +124,13 @@ ELEMENTARY2(atan2)
 ELEMENTARY2(rem)
 ELEMENTARY2(mod)
 
-COMPLEX2(add, scalar::add)
-COMPLEX2(sub, scalar::sub)
-COMPLEX2(mul, fmath::product)
+#define COMPLEX_ARITHMETIC(op, body) SMALL_COMPLEX2(op, complex128, complex64, body, narrow_complex)
+COMPLEX_ARITHMETIC(add, scalar::add)
+COMPLEX_ARITHMETIC(sub, scalar::sub)
+COMPLEX_ARITHMETIC(mul, fmath::product)
+COMPLEX_ARITHMETIC(guard, scalar::guard)
 COMPLEX2(div, fmath::quotient)
 COMPLEX2(pow, fmath::pow)
-COMPLEX2(guard, scalar::guard)
 SCALAR2(complex_float32, complex64, f32, (complex64{a, b}))
 SCALAR2(complex_float64, complex128, f64, (complex128{a, b}))
 
@@ -146,9 +147,7 @@ BOOL2(xor, bit_xor)
   BOOL2(op, op)                                 \
   INTEGERS(BODY2, op, u8, scalar::op)           \
   PREDICATES2(op, scalar::op)
-#define COMPARE_COMPLEX(op)                                         \
-  SCALAR2(op##_complex128, u8, complex128, scalar::op(a, b))        \
-  SCALAR2(op##_complex64, u8, complex64, scalar::op(widen(a), widen(b)))
+#define COMPARE_COMPLEX(op) SMALL_COMPLEX2(op, u8, u8, scalar::op, )
 COMPARE(equal)
 COMPARE(notequal)
 COMPARE(less)

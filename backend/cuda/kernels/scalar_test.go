@@ -213,5 +213,5 @@ func describe(dt tensor.DType, b []byte) string {
 		half := len(b) / 2
 		return describe(dt.Real(), b[:half]) + "+i" + describe(dt.Real(), b[half:])
 	}
-	return fmt.Sprintf("%#0*x", 2*len(b)+2, word(b))
+	return fmt.Sprintf("0x%0*x", 2*len(b), word(b))
 }

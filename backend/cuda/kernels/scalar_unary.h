@@ -42,10 +42,14 @@ INLINE u8 isnan(complex128 z) { return fmath::is_nan(z); }
 INLINE u8 isinf(complex128 z) { return fmath::is_inf(z); }
 INLINE u8 isfinite(complex128 z) { return fmath::is_finite(z); }
 
-INLINE complex128 rsqrt(complex128 z) { return div_complex128({1, 0}, sqrt_complex128(z)); }
-INLINE complex128 tan(complex128 z) { return fmath::back(tanh_complex128(fmath::turn(z))); }
-INLINE complex128 sinh(complex128 z) { return fmath::back(sin_complex128(fmath::turn(z))); }
-INLINE complex128 cosh(complex128 z) { return cos_complex128(fmath::turn(z)); }
+INLINE complex128 rsqrt(complex128 z) {
+  complex128 r = sqrt_of(z.re, z.im);
+  return div_of(1, 0, r.re, r.im);
+}
+// tan z is −i tanh iz, sinh z −i sin iz, cosh z cos iz.
+INLINE complex128 tan(complex128 z) { return fmath::back(tanh_of(-z.im, z.re)); }
+INLINE complex128 sinh(complex128 z) { return fmath::back(sin_of(-z.im, z.re)); }
+INLINE complex128 cosh(complex128 z) { return cos_of(-z.im, z.re); }
 
 }  // namespace scalar
 
@@ -108,30 +112,26 @@ ELEMENTARY(erf)
 ELEMENTARY(erfc)
 ELEMENTARY(erfinv)
 
-COMPLEX1(neg, fmath::neg)
-COMPLEX1(sign, fmath::sign)
-COMPLEX1(exp, fmath::exp)
-COMPLEX1(expm1, fmath::expm1)
-COMPLEX1(log, fmath::log)
-COMPLEX1(log1p, fmath::log1p)
-COMPLEX1(sqrt, fmath::sqrt)
-COMPLEX1(rsqrt, scalar::rsqrt)
-COMPLEX1(sin, fmath::sin)
-COMPLEX1(cos, fmath::cos)
-COMPLEX1(tan, scalar::tan)
-COMPLEX1(sinh, scalar::sinh)
-COMPLEX1(cosh, scalar::cosh)
-COMPLEX1(tanh, fmath::tanh)
-COMPLEX1(sigmoid, fmath::sigmoid)
-
-#define COMPLEX_TO(op, R, body)                             \
-  SCALAR1(op##_complex128, R, complex128, body(x))          \
-  SCALAR1(op##_complex64, R, complex64, body(widen(x)))
-COMPLEX_TO(isnan, u8, scalar::isnan)
-COMPLEX_TO(isinf, u8, scalar::isinf)
-COMPLEX_TO(isfinite, u8, scalar::isfinite)
-SCALAR1(abs_complex128, f64, complex128, fmath::modulus(x))
-SCALAR1(abs_complex64, f32, complex64, fmath::once(abs_complex128(widen(x))))
+SMALL_COMPLEX1(neg, complex128, complex64, fmath::neg, narrow_complex)
+SMALL_COMPLEX1(isnan, u8, u8, scalar::isnan, )
+SMALL_COMPLEX1(isinf, u8, u8, scalar::isinf, )
+SMALL_COMPLEX1(isfinite, u8, u8, scalar::isfinite, )
+COMPLEX1(abs, f64, f32, fmath::modulus, fmath::once)
+COMPLEX1(sign, complex128, complex64, fmath::sign, narrow_complex)
+#define COMPLEX_FUNCTION(op, body) COMPLEX1(op, complex128, complex64, body, narrow_complex)
+COMPLEX_FUNCTION(exp, fmath::exp)
+COMPLEX_FUNCTION(log, fmath::log)
+COMPLEX_FUNCTION(sqrt, fmath::sqrt)
+COMPLEX_FUNCTION(sin, fmath::sin)
+COMPLEX_FUNCTION(cos, fmath::cos)
+COMPLEX_FUNCTION(tanh, fmath::tanh)
+COMPLEX_FUNCTION(expm1, fmath::expm1)
+COMPLEX_FUNCTION(log1p, fmath::log1p)
+COMPLEX_FUNCTION(rsqrt, scalar::rsqrt)
+COMPLEX_FUNCTION(tan, scalar::tan)
+COMPLEX_FUNCTION(sinh, scalar::sinh)
+COMPLEX_FUNCTION(cosh, scalar::cosh)
+COMPLEX_FUNCTION(sigmoid, fmath::sigmoid)
 
 // Movements of a component keep a NaN as it is.
 #define PARTS(dtype, T, R)                               \

@@ -58,6 +58,9 @@ func (k *Kernel) Value(bits, count int) Value {
 	return v
 }
 
+// Of is the element in a register.
+func Of(bits int, register string) Value { return Value{[]string{register}, bits} }
+
 // Registers are the names of a value's registers.
 func (v Value) Registers() []string { return v.regs }
 
