@@ -16,7 +16,7 @@ type matmulArgs struct {
 	xRow, xCol, yRow, yCol int64
 	outRow, outCol         int64
 	xDown, yDown           uint32
-	batch                  nest[[3]int64]
+	batch                  lineNest[[3]int64]
 }
 
 // matmul is out[b…, i, j] = Σₖ x[b…, i, k]·y[b…, k, j]: a block of threads a tile of the result, or, where there are
@@ -39,7 +39,7 @@ const (
 func compileMatMul(b *Backend, out, in []graph.Operand) (graph.Kernel, error) {
 	x, y, to := in[0], in[1], out[0]
 	r := x.Rank()
-	batch, err := newNest[[3]int64](batchOf(x), batchOf(y), batchOf(to))
+	batch, err := newLineNest[[3]int64](batchOf(x), batchOf(y), batchOf(to))
 	if err != nil {
 		return nil, err
 	}

@@ -9,27 +9,27 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// scanArgs is the mirror of Scan in scan.cu.
-type scanArgs struct {
+// lineScanArgs is the mirror of Scan in scan.cu.
+type lineScanArgs struct {
 	y, x, a, at   uint64
 	lines, length uint64
 	step          [4]int64
 	first, along  int64
 	exclusive     uint32
 	_             uint32
-	kept          nest[[4]int64]
+	kept          lineNest[[4]int64]
 }
 
 // scan is h at each element along an axis. A line's elements are met one after another, by one lane; where
 // neighbours of a line are close in memory a warp moves 32 lines through the block's memory.
 type scan struct {
 	operands    plan.Operands
-	args        scanArgs
+	args        lineScanArgs
 	indices     bool
 	fn          *function
 	grid, block dim3
 	shared      int
-	states      plan.States[scanArgs]
+	states      plan.States[lineScanArgs]
 }
 
 // compileScan makes the kernel. It may run in place, unless it is exclusive. Of Max and Min the indices are written
@@ -60,7 +60,7 @@ func compileScan(b *Backend, op ops.ScanOp, out, in []graph.Operand, used []bool
 	}
 	var err error
 	kept = [4]tensor.Layout(plan.ByStride(kept[:]...))
-	if a.kept, err = newNest[[4]int64](kept[:]...); err != nil {
+	if a.kept, err = newLineNest[[4]int64](kept[:]...); err != nil {
 		return nil, err
 	}
 	a.lines = uint64(kept[0].Size())

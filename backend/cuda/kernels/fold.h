@@ -23,7 +23,7 @@ template <u32 N> struct Axis {
   i64 step[N];
 };
 
-// Nest is axes, the innermost first. A wide one has more elements than a Divisor divides. The Go mirror is nest.
+// Nest is axes, the innermost first. A wide one has more elements than a Divisor divides. The Go mirror is lineNest.
 template <u32 N> struct Nest {
   u32 axes, wide;
   Axis<N> axis[MOST_AXES];
