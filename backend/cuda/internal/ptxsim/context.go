@@ -296,6 +296,7 @@ type kernelOf struct {
 	k         *kernel
 	values    []uint64 // of its constants
 	maxShared int      // dynamic
+	blocks    sync.Pool
 }
 
 func (m *loaded) function(name string) (*kernelOf, error) {
@@ -343,7 +344,7 @@ func (c *context) launch(f *kernelOf, grid, block [3]uint32, shared uint32, para
 		epoch := c.epoch
 		c.mu.Unlock()
 		l := &launch{
-			ctx: c, k: f.k, values: f.values, grid: grid, block: block, params: params, paramsDef: def,
+			ctx: c, f: f, k: f.k, grid: grid, block: block, params: params, paramsDef: def,
 			blocks: int(grid[0]) * int(grid[1]) * int(grid[2]), shared: f.k.shared + int(shared), epoch: epoch,
 		}
 		if bad := l.run(); bad != nil {

@@ -44,7 +44,7 @@ func (l *launch) run() *fault {
 
 // work runs blocks until there are no more.
 func (l *launch) work() Count {
-	b := newBlock(l)
+	b := blockFor(l)
 	defer func() {
 		if r := recover(); r != nil {
 			f, ok := r.(fault)
@@ -65,5 +65,6 @@ func (l *launch) work() Count {
 		b.begin(i)
 		b.run()
 	}
+	l.f.blocks.Put(b)
 	return b.traffic
 }
