@@ -123,15 +123,21 @@ func (b *block) fences() uint32 {
 }
 
 // quantum is how many instructions a warp executes before another gets its turn: warps may wait for one another in
-// a loop. patience is how many turns without an end a block gets.
-const (
-	quantum  = 1 << 14
-	patience = 1 << 13
-)
+// a loop.
+const quantum = 1 << 14
+
+// patience is how many turns a block gets to end.
+var patience atomic.Int64
+
+func init() { SetPatience(1 << 27) }
+
+// SetPatience sets how many instructions a warp may execute before its kernel counts as one that does not end,
+// 2^27 at first. Mutants need less.
+func SetPatience(instructions int64) { patience.Store(instructions/quantum + 1) }
 
 // run executes the block to its end.
 func (b *block) run() {
-	for turn := 0; ; turn++ {
+	for turn := int64(0); ; turn++ {
 		ran, live := false, false
 		for _, w := range b.warps {
 			if w.live&^w.wait != 0 {
@@ -149,7 +155,7 @@ func (b *block) run() {
 		if !ran && !b.release() {
 			b.deadlock()
 		}
-		if turn > patience {
+		if turn > patience.Load() {
 			w := b.warps[0]
 			w.fault(codeDeadlock, 0, "the block does not end")
 		}

@@ -310,3 +310,37 @@ func TestUnwrittenToHost(t *testing.T) {
 		t.Error("a copy beyond the end was done")
 	}
 }
+
+// TestEndlessLoop: a kernel that does not end is a fault, and one whose warps wait for one another ends.
+func TestEndlessLoop(t *testing.T) {
+	SetPatience(1 << 20)
+	defer SetPatience(1 << 27)
+	endless := open(t, kernelText(1, "$L: add.s32 %r1, %r0, 1; bra $L;"))
+	endless.launch("k", 1, 32, upload(endless, make([]uint32, 1)))
+	if err := endless.s.Sync(); !errors.Is(err, driver.ErrFault) || !strings.Contains(err.Error(), "does not end") {
+		t.Errorf("an endless loop gave %v", err)
+	}
+}
+
+// TestWaitingWarps: the first warp waits in a loop for a word that the last one writes, and so do lanes of a warp.
+func TestWaitingWarps(t *testing.T) {
+	for _, writer := range []string{"63", "31", "0"} {
+		r := open(t, kernelText(1, "setp.eq.u32 %p1, %r0, "+writer+`;
+	@%p1 bra $W;
+$L:
+	ld.volatile.global.u32 %r1, [%rd0];
+	setp.eq.u32 %p2, %r1, 0;
+	@%p2 bra $L;
+	bra $E;
+$W:
+	st.volatile.global.u32 [%rd0], 5;
+$E:
+	ld.volatile.global.u32 %r2, [%rd0];
+	atom.global.add.u32 %r3, [%rd0+4], %r2;`))
+		p := upload(r, make([]uint32, 2))
+		r.launch("k", 1, 64, p)
+		if got := download[uint32](r, p, 2); got[1] != 5*64 {
+			t.Errorf("writer %s: %v", writer, got)
+		}
+	}
+}

@@ -167,16 +167,20 @@ func (w *warp) globalRead(op *memop, p, n uint64, lane int) {
 		if w.foreign(m.write, bytes) {
 			w.fault(codeRace, lane, "race between blocks, read after write by block %d at %#x", m.write&0xffffffff-1, p)
 		}
-		old := m.read
-		if old == mine {
-			continue
-		}
-		if old>>44 == mine>>44 && (old^mine)&0xffffffff != 0 {
-			m.read = mine | 0xffffffff | old&(15<<32)
+		if old := m.read; old>>44 == mine>>44 {
+			m.read = joinedBlocks(old, mine)
 		} else {
 			m.read = mine
 		}
 	}
+}
+
+// joinedBlocks is the mark of a read of this launch that leaves what an older one says.
+func joinedBlocks(old, mine uint64) uint64 {
+	if (old^mine)&0xffffffff != 0 {
+		mine |= 0xffffffff
+	}
+	return mine | old&(15<<32)
 }
 
 func (w *warp) globalWrite(op *memop, p, n uint64, lane int, same bool) {

@@ -23,20 +23,20 @@ func (l *launch) run() *fault {
 	if l.k.fences && l.blocks > 1 {
 		l.fences = make([]atomic.Uint32, l.blocks)
 	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
 	var sum Count
-	for range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			c := l.work()
-			mu.Lock()
+	if workers == 1 {
+		sum = l.work()
+	} else {
+		counts := make([]Count, workers)
+		var wg sync.WaitGroup
+		for i := range counts {
+			wg.Go(func() { counts[i] = l.work() })
+		}
+		wg.Wait()
+		for _, c := range counts {
 			sum.plus(c)
-			mu.Unlock()
-		}()
+		}
 	}
-	wg.Wait()
 	sum.Launches = 1
 	record(l.k.name, sum)
 	return l.failed.Load()
