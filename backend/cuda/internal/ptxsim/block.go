@@ -122,8 +122,8 @@ func (b *block) fences() uint32 {
 	return b.l.fences[b.index].Load()
 }
 
-// quantum is how many instructions a warp executes before another gets its turn: warps may wait for one another in
-// a loop.
+// quantum is how many instructions a warp executes before another gets its turn: warps may wait for one
+// another in a loop.
 const quantum = 1 << 14
 
 // patience is how many turns a block gets to end.
@@ -131,8 +131,8 @@ var patience atomic.Int64
 
 func init() { SetPatience(1 << 27) }
 
-// SetPatience sets how many instructions a warp may execute before its kernel counts as one that does not end,
-// 2^27 at first. Mutants need less.
+// SetPatience sets how many instructions a warp may execute before its kernel counts as one that does not
+// end, 2^27 at first. Mutants need less.
 func SetPatience(instructions int64) { patience.Store(instructions/quantum + 1) }
 
 // run executes the block to its end.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestComparisons: setp in all its forms, by way of selp. A float's comparison without u is false on a NaN, one
-// with u true.
+// TestComparisons: setp in all its forms, by way of selp. A float's comparison without u is false on a NaN,
+// one with u true.
 func TestComparisons(t *testing.T) {
 	type form struct {
 		op, ty string

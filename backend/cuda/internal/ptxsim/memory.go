@@ -159,8 +159,9 @@ func put(mem unsafe.Pointer, size int, v uint64) {
 	}
 }
 
-// load reads one element or a vector for each active lane. Reading bytes of global or shared memory that nobody
-// wrote is a fault; bytes of a thread's own frame make the register undefined, which is a fault where it is used.
+// load reads one element or a vector for each active lane. Reading bytes of global or shared memory that
+// nobody wrote is a fault; bytes of a thread's own frame make the register undefined, which is a fault where
+// it is used.
 func load(w *warp, in *inst, m uint32) {
 	op := in.mem
 	w.need(in.a, m, "address")

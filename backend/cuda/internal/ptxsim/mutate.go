@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Mutant is a PTX text with one mistake in it. A suite that runs it and sees nothing has a hole, or the mistake
-// makes no difference.
+// Mutant is a PTX text with one mistake in it. A suite that runs it and sees nothing has a hole, or the
+// mistake makes no difference.
 type Mutant struct {
 	Kernel string // the kernel or function it is in
 	Line   int
@@ -22,8 +22,9 @@ func (m Mutant) Text() string { return m.source[:m.from] + m.with + m.source[m.t
 
 func (m Mutant) String() string { return fmt.Sprintf("%s, line %d: %s", m.Kernel, m.Line, m.What) }
 
-// Mutants lists the mistakes that can be made in a text, one at a time: a barrier or a fence left out, a comparison
-// off by the equal case, an access one element further, a minimum for a maximum, an atomic made of plain accesses.
+// Mutants lists the mistakes that can be made in a text, one at a time: a barrier or a fence left out, a
+// comparison off by the equal case, an access one element further, a minimum for a maximum, an atomic made
+// of plain accesses.
 func Mutants(ptx string) []Mutant {
 	var list []Mutant
 	kernel, at := "", 0

@@ -21,7 +21,8 @@ func TestProbeCompiles(t *testing.T) {
 	}
 }
 
-// TestProbeCalls: structures in and out of functions, a pointer to a local, and tables in const and global memory.
+// TestProbeCalls: structures in and out of functions, a pointer to a local, and tables in const and global
+// memory.
 func TestProbeCalls(t *testing.T) {
 	r := open(t, probe)
 	o, q := upload(r, make([]float64, 64)), upload(r, make([]int32, 64))

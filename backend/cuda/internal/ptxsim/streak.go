@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// The common access of a warp is a streak: all 32 lanes, one element each, side by side in global memory. It is
-// checked as a whole and copied in a loop without branches; whatever is unusual about it goes the long way, lane by
-// lane, where a fault finds its thread.
+// The common access of a warp is a streak: all 32 lanes, one element each, side by side in global memory. It
+// is checked as a whole and copied in a loop without branches; whatever is unusual about it goes the long
+// way, lane by lane, where a fault finds its thread.
 
 // streak finds the memory of one, of elements of four or eight bytes.
 func (w *warp) streak(in *inst, m uint32, write bool) (p uint64, a *alloc, ok bool) {
@@ -134,8 +134,8 @@ func (w *warp) writeAll(words []globalMarks) bool {
 	return true
 }
 
-// loadUniform does a load of all lanes from one address, of the kernel's parameters or of global memory, and reports
-// whether it was one.
+// loadUniform does a load of all lanes from one address, of the kernel's parameters or of global memory, and
+// reports whether it was one.
 func (w *warp) loadUniform(in *inst, m uint32) bool {
 	op := in.mem
 	addr := &w.regs[in.a]
