@@ -25,12 +25,13 @@ func HasFunction(name string) bool {
 	return ok
 }
 
-// Functions is the definitions of functions of one element, each after what it uses and each once, for a module
-// that calls them; no comments and no header. A name that there is not is a bug of the caller.
+// Functions is the definitions of functions of one element, each after what it uses and each once, for a
+// module that calls them; no comments and no header. A name that there is not is a bug of the caller.
 //
-// By PTX's calling sequence an operand and a result of 8, 16 or 32 bits is a .param .b32, where an integer is
-// extended with its sign or with zeros, a half float and a bool with zeros; a float32 is a .b32 too, what has 64
-// bits a .b64, and a complex number an array of bytes aligned as its parts: .align 4 .b8 x[8], .align 8 .b8 x[16].
+// By PTX's calling sequence an operand and a result of 8, 16 or 32 bits is a .param .b32: an integer is
+// extended with its sign or with zeros, a half float and a bool with zeros, a float32 is its bits. What has
+// 64 bits is a .b64, a complex number an array of bytes aligned as its parts: .align 4 .b8 x[8] and
+// .align 8 .b8 x[16].
 func Functions(names ...string) string {
 	var b strings.Builder
 	done := map[string]bool{}
@@ -62,8 +63,8 @@ var (
 	anyIdentity = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
 )
 
-// parseLibrary reads a module of functions and tables. What stands at its outer level begins in the first column
-// with a dot and ends with a brace of its own line or a semicolon.
+// parseLibrary reads a module of functions and tables. What stands at its outer level begins in the first
+// column with a dot and ends with a brace of its own line or a semicolon.
 func parseLibrary(module string) library {
 	l := library{}
 	var item []string

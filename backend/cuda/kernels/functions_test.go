@@ -17,7 +17,8 @@ func TestFunctions(t *testing.T) {
 			t.Fatalf("no function %s", f.name)
 		}
 		text := Functions(f.name)
-		if n := strings.Count(text, "\n}\n"); n != strings.Count(text, ".func ") || !strings.HasSuffix(text, "}\n") {
+		n := strings.Count(text, "\n}\n")
+		if n != strings.Count(text, ".func ") || !strings.HasSuffix(text, "}\n") {
 			t.Fatalf("%s: %d ends of functions in\n%s", f.name, n, text)
 		}
 		for _, m := range called.FindAllStringSubmatchIndex(text, -1) {
@@ -43,7 +44,8 @@ func TestFunctions(t *testing.T) {
 func TestFunctionsOnce(t *testing.T) {
 	text := Functions("sin_float16", "cos_bfloat16", "sin_float16", "add_int32")
 	var names []string
-	for _, m := range regexp.MustCompile(`(?m)^(?:\.visible )?\.func .*\) (\w+)\($`).FindAllStringSubmatch(text, -1) {
+	define := regexp.MustCompile(`(?m)^(?:\.visible )?\.func .*\) (\w+)\($`)
+	for _, m := range define.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])
 	}
 	want := []string{"_ZN5fmathL12reduce_largeEd", "sin_float64", "sin_float32", "sin_float16",

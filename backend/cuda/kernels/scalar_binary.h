@@ -1,4 +1,5 @@
-// scalar_binary.h is the functions of ops.BinaryOp, the predicates of ops.CompareOp and the choice of ops.SelectOp.
+// scalar_binary.h is the functions of ops.BinaryOp, the predicates of ops.CompareOp and the choice of
+// ops.SelectOp.
 #pragma once
 #include "scalar.h"
 
@@ -89,7 +90,9 @@ INLINE u8 notequal(complex128 a, complex128 b) { return !equal(a, b); }
 
 // attains is equal, or both NaN.
 template <class T> INLINE u8 attains(T a, T b) { return a == b || (a != a && b != b); }
-INLINE u8 attains(complex128 a, complex128 b) { return equal(a, b) || (fmath::is_nan(a) && fmath::is_nan(b)); }
+INLINE u8 attains(complex128 a, complex128 b) {
+  return equal(a, b) || (fmath::is_nan(a) && fmath::is_nan(b));
+}
 
 }  // namespace scalar
 
