@@ -285,7 +285,7 @@ func axpy(h float64, v, x *tensor.Tensor) *tensor.Tensor {
 
 // values reads a float64 or complex128 node as complex numbers.
 func values(n *Node) ([]complex128, error) {
-	v, err := n.Value()
+	v, err := n.HostValue()
 	if err != nil {
 		return nil, err
 	}

@@ -68,11 +68,11 @@ func (k Checker) compareExamples(f Func, batched []*tensor.Tensor, axes []int, s
 // sameExample compares example e of a batch with a result of its own: equal, or for floating point within
 // rounding, since a batched product may sum in another order.
 func sameExample(got, want *Node, e int) error {
-	a, err := got.Value()
+	a, err := got.HostValue()
 	if err != nil {
 		return err
 	}
-	b, err := want.Value()
+	b, err := want.HostValue()
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,11 @@ func (k Checker) checkCompiled(f Func, in []*tensor.Tensor) error {
 	x := make([]*Node, len(in))
 	for i, t := range in {
 		name := fmt.Sprint("in", i)
-		x[i], feed[name] = g.Input(name, t.DType(), t.Shape()...), t
+		v, err := k.Backend.Import(t.Read())
+		if err != nil {
+			return err
+		}
+		x[i], feed[name] = g.Input(name, t.DType(), t.Shape()...), v
 	}
 	outs := f(append([]*Node{}, x...))
 	p, err := graph.Compile(k.Backend, append(outs, x...)...)
@@ -143,14 +147,18 @@ func (k Checker) checkCompiled(f Func, in []*tensor.Tensor) error {
 		return err
 	}
 	for i, n := range want {
-		v, err := n.Value()
+		v, err := n.HostValue()
+		if err != nil {
+			return err
+		}
+		result, err := k.Backend.Export(got[i].View())
 		if err != nil {
 			return err
 		}
 		t := tensor.Must(v.Copy())
-		if !got[i].Spec().Equal(t.Spec()) ||
-			!bytes.Equal(tensor.Must(got[i].Storage().Bytes()), tensor.Must(t.Storage().Bytes())) {
-			return fmt.Errorf("result %d: compiled\n%v\neager\n%v", i, got[i], v)
+		if !result.Spec().Equal(t.Spec()) ||
+			!bytes.Equal(tensor.Must(result.Storage().Bytes()), tensor.Must(t.Storage().Bytes())) {
+			return fmt.Errorf("result %d: compiled\n%v\neager\n%v", i, result, v)
 		}
 	}
 	return nil

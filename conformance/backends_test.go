@@ -1,7 +1,10 @@
 package conformance
 
 import (
+	"sync"
+
 	"github.com/adjoint-go/adjoint/backend/cpu"
+	"github.com/adjoint-go/adjoint/backend/cuda"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -14,7 +17,14 @@ var backends = map[string]Backend{
 		New:       func(threads int) (graph.Backend, error) { return cpu.On(cpu.Threads(threads)), nil },
 		ArgReduce: cpuArgReduce,
 	},
+	"cuda": {
+		Name: "cuda",
+		New:  func(int) (graph.Backend, error) { return openCUDA() },
+	},
 }
+
+// openCUDA is device 0, or with ADJOINT_PTXSIM=1 the interpreter of its kernels; the same one for all.
+var openCUDA = sync.OnceValues(func() (graph.Backend, error) { return cuda.Open(0) })
 
 func cpuArgReduce(
 	dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int,

@@ -178,6 +178,9 @@ func (h *harness) eager(p probe, threads int, where []*arrangement) ([]tensor.Re
 		if err != nil {
 			return nil, err
 		}
+		if v, err = h.on[threads].Export(v); err != nil {
+			return nil, err
+		}
 		outs[i] = v.Read()
 	}
 	return outs, nil
@@ -209,7 +212,9 @@ func (h *harness) compiled(p probe, threads int, where []*arrangement) ([]tensor
 	names, _ := prog.Inputs()
 	used := graph.Feed{}
 	for _, name := range names {
-		used[name] = feeds[name]
+		if used[name], err = h.on[threads].Import(feeds[name].Read()); err != nil {
+			return nil, err
+		}
 	}
 	outs, err := prog.Run(context.Background(), used)
 	if err != nil {
@@ -217,7 +222,11 @@ func (h *harness) compiled(p probe, threads int, where []*arrangement) ([]tensor
 	}
 	reads := make([]tensor.Read, len(outs))
 	for i, t := range outs {
-		reads[i] = t.Read()
+		v, err := h.on[threads].Export(t.View())
+		if err != nil {
+			return nil, err
+		}
+		reads[i] = v.Read()
 	}
 	return reads, nil
 }

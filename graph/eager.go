@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"context"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -110,7 +109,7 @@ func execute(b Backend, op Op, out, in []tensor.View) error {
 	for i, v := range in {
 		reads[i] = v.Read()
 	}
-	return runKernel(context.Background(), k, b.Exec(), writes, reads)
+	return runAlone(b, k, mayFail(op), writes, reads)
 }
 
 // planCache holds the kernels that eager graphs used, by op and layouts. It is emptied when it is full,

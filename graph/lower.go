@@ -307,7 +307,7 @@ func (s *schedule) moveTail() {
 		}
 	}
 	for i, st := range s.steps {
-		if f, ok := st.op.(Fallible); ok && f.Fallible() && !st.checked {
+		if mayFail(st.op) && !st.checked {
 			need(st.out[0].slot)
 			first[i] = true
 		}

@@ -81,3 +81,13 @@ func (n *Node) Value() (tensor.View, error) {
 	}
 	return *n.value, nil
 }
+
+// HostValue is Value where host code can read it: a copy, of a value in the memory of a device. Errors: as Value,
+// and those of the backend's Export.
+func (n *Node) HostValue() (tensor.View, error) {
+	v, err := n.Value()
+	if err != nil || n.call.graph.backend == nil {
+		return v, err
+	}
+	return n.call.graph.backend.Export(v)
+}

@@ -110,12 +110,25 @@ type Backend interface {
 	Export(v tensor.View) (tensor.View, error)
 	// Placement is where Allocate allocates.
 	Placement() tensor.Placement
-	// Exec is what the kernels of a run are given: a pool of workers, a stream.
+	// Exec is what the kernels of a run are given: a pool of workers, a stream. It may be an AsyncExec.
 	Exec() Exec
 }
 
 // Exec is the backend's own execution context, opaque to the graph.
 type Exec any
+
+// AsyncExec is the Exec of a backend whose kernels are still at work when their Run has returned: each run is
+// given one of its own. What kernels find wrong in the data is known when Wait returns; from then on to the end
+// of the run no kernel writes anything.
+type AsyncExec interface {
+	// At says which step of a program the kernels that follow are.
+	At(step int)
+	// Wait returns when everything that was started has ended, with the first error that kernels found and its
+	// step; of a fault of the device the step is −1.
+	Wait() (step int, err error)
+	// Close ends the use of the Exec.
+	Close()
+}
 
 // Kernel is an op compiled for fixed dtypes and layouts. It may run any number of times, also concurrently,
 // on operands of just those dtypes and layouts, allocates nothing in the steady state, and checks everything

@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/adjoint-go/adjoint/tensor"
@@ -10,6 +12,23 @@ import (
 
 // Feed gives the inputs of a run by name: tensors or views of any layout.
 type Feed map[string]Readable
+
+// Import gives a feed whose elements lie where the kernels of b read them: of a device, copies. into, which may be
+// nil, is used again.
+func (f Feed) Import(b Backend, into Feed) (Feed, error) {
+	if into == nil {
+		into = make(Feed, len(f))
+	}
+	clear(into)
+	for name, x := range f {
+		v, err := b.Import(x.Read())
+		if err != nil {
+			return nil, fmt.Errorf("feed %q: %w", name, err)
+		}
+		into[name] = v
+	}
+	return into, nil
+}
 
 // Run computes the outputs. It stops between kernels when ctx ends, but not once it has begun to write
 // variables: a run is whole or has no effect. The results are new tensors, nobody else's memory. (Kernels that
@@ -141,10 +160,29 @@ func (p *Program) run(ctx context.Context, feeds Feed, outs []*tensor.Tensor, pr
 	if err := p.bindVariables(f); err != nil {
 		return err
 	}
-	return p.execute(ctx, p.backend.Exec(), f, prof)
+	x := p.backend.Exec()
+	async, ok := x.(AsyncExec)
+	if !ok {
+		return p.execute(ctx, x, f, prof)
+	}
+	defer async.Close()
+	return cmp.Or(p.execute(ctx, x, f, prof), p.wait(async))
 }
 
+// wait is the error of the steps that were started.
+func (p *Program) wait(x AsyncExec) error {
+	t, err := x.Wait()
+	if err == nil || t < 0 {
+		return err
+	}
+	return &Error{p.steps[t].pos, p.steps[t].op.Name(), err}
+}
+
+// execute runs the steps. On an AsyncExec, errors of steps within a function are waited for where they
+// belong: at its end, and before a kernel that may run further functions.
 func (p *Program) execute(ctx context.Context, x Exec, f *frame, prof *Profile) error {
+	async, isAsync := x.(AsyncExec)
+	pending := false // a step that can fail was started and not waited for
 	for t := range p.steps {
 		if t <= p.commitAt { // at and after it ctx no longer ends
 			if err := ctx.Err(); err != nil {
@@ -160,8 +198,23 @@ func (p *Program) execute(ctx context.Context, x Exec, f *frame, prof *Profile) 
 			ctx = context.Background()
 		}
 		began := prof.now()
+		if isAsync {
+			if _, nested := p.steps[t].kernel.(ContextKernel); nested && pending {
+				if err := p.wait(async); err != nil {
+					return err
+				}
+				pending = false
+			}
+			async.At(t)
+			pending = pending || mayFail(p.steps[t].op)
+		}
 		if err := runKernel(ctx, p.steps[t].kernel, x, f.out[t], f.in[t]); err != nil {
 			return &Error{p.steps[t].pos, p.steps[t].op.Name(), err}
+		}
+		if isAsync && (prof != nil || p.options.CheckNaN) {
+			if err := p.wait(async); err != nil {
+				return err
+			}
 		}
 		prof.add(&p.steps[t], began, f.out[t], f.in[t])
 		if p.options.CheckNaN && t < p.commitAt {
@@ -169,6 +222,9 @@ func (p *Program) execute(ctx context.Context, x Exec, f *frame, prof *Profile) 
 				return err
 			}
 		}
+	}
+	if pending {
+		return p.wait(async)
 	}
 	return nil
 }
@@ -223,9 +279,33 @@ type PanicError struct {
 // Error says what was panicked with.
 func (e *PanicError) Error() string { return fmt.Sprintf("kernel panic: %v", e.Value) }
 
+func mayFail(op Op) bool {
+	f, ok := op.(Fallible)
+	return ok && f.Fallible()
+}
+
+// RunKernel runs a kernel alone, and waits for it.
+func RunKernel(b Backend, k Kernel, out []tensor.Write, in []tensor.Read) error {
+	return runAlone(b, k, true, out, in)
+}
+
+func runAlone(b Backend, k Kernel, wait bool, out []tensor.Write, in []tensor.Read) error {
+	x := b.Exec()
+	err := runKernel(context.Background(), k, x, out, in)
+	if async, ok := x.(AsyncExec); ok {
+		defer async.Close()
+		if err == nil && wait {
+			_, err = async.Wait()
+		}
+	}
+	return err
+}
+
 // runKernel turns a panic into an error.
 func runKernel(ctx context.Context, k Kernel, x Exec, out []tensor.Write, in []tensor.Read) (err error) {
 	defer func() {
+		runtime.KeepAlive(out) // a kernel may know memory by its address alone
+		runtime.KeepAlive(in)
 		if v := recover(); v != nil {
 			if e, ok := v.(*PanicError); ok { // a worker's, with the worker's stack
 				err = e

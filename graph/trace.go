@@ -169,7 +169,7 @@ func (f *Func) First(n int) *Func {
 // Fallible reports whether a kernel of the function can fail for what the data hold.
 func (f *Func) Fallible() bool {
 	for _, c := range f.calls {
-		if op, ok := c.Op.(Fallible); ok && op.Fallible() {
+		if mayFail(c.Op) {
 			return true
 		}
 	}

@@ -26,7 +26,7 @@ func MaskedSelect(x, mask *Node) *Node {
 		return graph.Fail(name, err, x)
 	}
 	var at index.Source = mask
-	if v, err := mask.Value(); err == nil { // broadcast, it stays a constant
+	if v, err := mask.HostValue(); err == nil { // broadcast, it stays a constant
 		if v, err = v.Broadcast(shape...); err != nil {
 			return graph.Fail(name, err, x)
 		}

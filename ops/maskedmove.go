@@ -143,7 +143,7 @@ func knownMask(g *graph.Graph, mask index.Source) (m *Node, count int, known boo
 	var v graph.Readable
 	switch s := mask.(type) {
 	case *Node:
-		value, err := s.Value()
+		value, err := s.HostValue()
 		if err != nil {
 			return nil, 0, false
 		}

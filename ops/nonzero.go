@@ -47,7 +47,7 @@ func nonzeroSources(g *graph.Graph) func(index.Source) ([]index.Source, error) {
 		var r tensor.Read
 		switch m := mask.(type) {
 		case *Node:
-			v, err := m.Value()
+			v, err := m.HostValue()
 			if err != nil {
 				return nil, tensor.Errorf("", tensor.ErrDataDependent,
 					"the elements of mask %s are known only at run time, "+

@@ -148,7 +148,7 @@ func ontoZeros(n *Node, look func(*Node) *Node) (*Node, bool) {
 	if _, ok := zero.Call().Op.(graph.Constant); !ok {
 		return nil, false
 	}
-	v, err := zero.Value()
+	v, err := zero.HostValue()
 	if err != nil {
 		return nil, false
 	}

@@ -142,14 +142,14 @@ func (r runs) tables(size int) (index, inverse, counts *Node) {
 //
 // Errors: those of reading the elements.
 func (r runs) count(x *Node, axis int) (int, error) {
-	if n, err := Sum(Cast(r.first, tensor.Int64)).Value(); err == nil {
+	if n, err := Sum(Cast(r.first, tensor.Int64)).HostValue(); err == nil {
 		f, err := n.Read().Float64s()
 		if err != nil {
 			return 0, err
 		}
 		return int(f[0]), nil
 	}
-	v, err := x.Value()
+	v, err := x.HostValue()
 	if err != nil {
 		return 0, err
 	}

@@ -90,7 +90,7 @@ func MaskedScatter(x, mask, source *Node) *Node {
 	if _, err := known(mask); err != nil {
 		return x.Graph().Fail(op, err)
 	}
-	m := x.Graph().Const(tensor.Must(tensor.Must(mask.Value()).Broadcast(x.Shape()...)))
+	m := x.Graph().Const(tensor.Must(tensor.Must(mask.HostValue()).Broadcast(x.Shape()...)))
 	at, err := known(m)
 	if err != nil {
 		return x.Graph().Fail(op, err)

@@ -179,6 +179,17 @@ func Overlaps(a, b View) bool {
 	return pa+uintptr(alo*as) < pb+uintptr(bhi*bs) && pb+uintptr(blo*bs) < pa+uintptr(ahi*as)
 }
 
+// Same reports whether two views are the same elements in the same places.
+func Same(a, b View) bool {
+	if a.storage == nil || b.storage == nil || a.dtype != b.dtype || !a.layout.Equal(b.layout) {
+		return false
+	}
+	if a.storage.root() == b.storage.root() {
+		return a.storage.offset == b.storage.offset
+	}
+	return a.storage.host != nil && address(a.storage.host) == address(b.storage.host)
+}
+
 // apart reports whether two storages share no byte. Memory that host code cannot name is shared by its windows alone.
 func apart(a, b *Storage) bool {
 	if a == nil || b == nil {

@@ -32,7 +32,7 @@ func (s *suite) derivatives(t reporter, where string, r Row, in []array) {
 			continue
 		}
 		for _, c := range calls {
-			checkCall(t, at, c)
+			checkCall(t, s.backends[0], at, c)
 		}
 		if r.Eager == "" {
 			s.compiled(t, at, f, plain, want)
@@ -98,7 +98,7 @@ func (s *suite) large(t reporter, r Row, seed uint64) {
 		}
 		for _, c := range calls {
 			if !costly(c) {
-				checkCall(t, "large, "+dt.String(), c)
+				checkCall(t, s.backends[0], "large, "+dt.String(), c)
 			}
 		}
 		for k, b := range s.backends[1:] {

@@ -39,7 +39,7 @@ func (s *suite) function(t reporter, dt tensor.DType, op graph.Op, in ...array) 
 		return
 	}
 	for _, c := range calls {
-		checkCall(t, fmt.Sprintf("%s, functions", dt), c)
+		checkCall(t, s.backends[0], fmt.Sprintf("%s, functions", dt), c)
 	}
 }
 

@@ -1,7 +1,6 @@
 package backendtest
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -76,14 +75,14 @@ func newTrial(s *suite, c *graph.Call, rng *rand.Rand) *trial {
 		if err != nil {
 			return nil
 		}
-		x.in = append(x.in, tensor.Must(arrayOf(v.Read())))
+		x.in = append(x.in, tensor.Must(valueOf(x.b, v)))
 	}
 	for _, n := range c.Out {
 		v, err := n.Value()
 		if err != nil {
 			return nil
 		}
-		x.want = append(x.want, tensor.Must(arrayOf(v.Read())))
+		x.want = append(x.want, tensor.Must(valueOf(x.b, v)))
 	}
 	return x
 }
@@ -136,16 +135,9 @@ func (x *trial) compile(in, out arrangement, used []bool) (bound, error) {
 
 // result is dirty memory of the backend under a layout.
 func (x *trial) result(dt tensor.DType, l tensor.Layout, size int) (tensor.Write, error) {
-	mem, err := x.b.Allocate(size * dt.Size())
+	mem, err := holding(x.b, dirty(size*dt.Size()))
 	if err != nil {
 		return tensor.Write{}, err
-	}
-	b, err := mem.Bytes()
-	if err != nil {
-		return tensor.Write{}, err
-	}
-	for i := range b {
-		b[i] = dirt
 	}
 	v, err := tensor.NewView(mem, dt, l)
 	if err != nil {
@@ -167,43 +159,20 @@ func (x *trial) writes(t reporter, how arrangement) {
 	t.Helper()
 	b, err := x.compile(arrangements[4], how, all(len(x.want)))
 	if err == nil {
-		err = b.kernel.Run(x.b.Exec(), b.out, b.in)
+		err = graph.RunKernel(x.b, b.kernel, b.out, b.in)
 	}
 	if err != nil {
 		t.Errorf("%s, into %s: %v", x.where, how.name, err)
 		return
 	}
 	for i, w := range b.out {
-		if why := sameBits(tensor.Must(arrayOf(w.Read())), x.want[i]); why != "" {
+		if why := sameBits(tensor.Must(valueOf(x.b, w.Read().View())), x.want[i]); why != "" {
 			t.Errorf("%s, into %s, result %d: %s", x.where, how.name, i, why)
 		}
-		if o := hole(w); o >= 0 {
+		if o := hole(x.b, w); o >= 0 {
 			t.Errorf("%s, into %s, result %d: byte %d is outside of the layout and was written", x.where, how.name, i, o)
 		}
 	}
-}
-
-// hole is a byte that the layout does not reach and that no longer is dirt, else −1.
-func hole(w tensor.Write) int {
-	mem := tensor.Must(w.Storage().Bytes())
-	reached, size, l := make([]bool, len(mem)), w.DType().Size(), w.Layout()
-	each(l.Shape, func(idx []int) {
-		for k := range size {
-			reached[l.At(idx)*size+k] = true
-		}
-	})
-	for o, v := range mem {
-		if !reached[o] && v != dirt {
-			return o
-		}
-	}
-	return -1
-}
-
-// untouched: nothing was written at all.
-func untouched(w tensor.Write) bool {
-	mem := tensor.Must(w.Storage().Bytes())
-	return bytes.Count(mem, []byte{dirt}) == len(mem)
 }
 
 // unused: results that nobody wants may hold anything; the others do not depend on that.
@@ -217,20 +186,20 @@ func (x *trial) unused(t reporter) {
 		used[skip] = false
 		b, err := x.compile(arrangements[0], arrangements[3], used)
 		if err == nil {
-			err = b.kernel.Run(x.b.Exec(), b.out, b.in)
+			err = graph.RunKernel(x.b, b.kernel, b.out, b.in)
 		}
 		if err != nil {
 			t.Errorf("%s, result %d unused: %v", x.where, skip, err)
 			return
 		}
 		for i, w := range b.out {
-			if hole(w) >= 0 {
+			if hole(x.b, w) >= 0 {
 				t.Errorf("%s, result %d unused, result %d: a hole was written", x.where, skip, i)
 			}
 			if i == skip {
 				continue
 			}
-			if why := sameBits(tensor.Must(arrayOf(w.Read())), x.want[i]); why != "" {
+			if why := sameBits(tensor.Must(valueOf(x.b, w.Read().View())), x.want[i]); why != "" {
 				t.Errorf("%s, result %d unused, result %d: %s", x.where, skip, i, why)
 			}
 		}
@@ -253,15 +222,19 @@ func (x *trial) inPlace(t reporter) {
 			t.Errorf("%s: %v", x.where, err)
 			return
 		}
-		mem := tensor.Must(b.out[0].Storage().Bytes())
-		l := b.out[0].Layout()
-		each(a.Shape, func(idx []int) { store(a.DType, mem, l.At(idx), a.elem(idx)) })
+		own := a.view(arrangements[0], x.rng)
+		mem, err := holding(x.b, own.Storage())
+		if err != nil {
+			t.Errorf("%s: %v", x.where, err)
+			return
+		}
+		b.out[0] = tensor.Must(b.out[0].On(mem))
 		b.in[k] = b.out[0].Read()
-		if err := b.kernel.Run(x.b.Exec(), b.out, b.in); err != nil {
+		if err := graph.RunKernel(x.b, b.kernel, b.out, b.in); err != nil {
 			t.Errorf("%s, over operand %d: %v", x.where, k, err)
 			continue
 		}
-		if why := sameBits(tensor.Must(arrayOf(b.out[0].Read())), x.want[0]); why != "" {
+		if why := sameBits(tensor.Must(valueOf(x.b, b.out[0].Read().View())), x.want[0]); why != "" {
 			t.Errorf("%s, over operand %d: %s", x.where, k, why)
 		}
 	}
@@ -282,7 +255,7 @@ func (x *trial) concurrent(t reporter) {
 			l := w.Layout()
 			outs[n] = append(outs[n], tensor.Must(x.result(w.DType(), l, w.Storage().Size()/w.DType().Size())))
 		}
-		group.Go(func() { errs[n] = b.kernel.Run(x.b.Exec(), outs[n], b.in) })
+		group.Go(func() { errs[n] = graph.RunKernel(x.b, b.kernel, outs[n], b.in) })
 	}
 	group.Wait()
 	for n, err := range errs {
@@ -291,7 +264,7 @@ func (x *trial) concurrent(t reporter) {
 			continue
 		}
 		for i, w := range outs[n] {
-			if why := sameBits(tensor.Must(arrayOf(w.Read())), x.want[i]); why != "" {
+			if why := sameBits(tensor.Must(valueOf(x.b, w.Read().View())), x.want[i]); why != "" {
 				t.Errorf("%s, at once, result %d: %s", x.where, i, why)
 			}
 		}
@@ -308,7 +281,7 @@ func (x *trial) allocates(t reporter) {
 	}
 	n := 1.0 // a thread that takes part late makes its scratch then; what every run takes shows in each attempt
 	for attempt := 0; n > 0 && err == nil && attempt < 9; attempt++ {
-		n = testing.AllocsPerRun(2, func() { err = b.kernel.Run(x.b.Exec(), b.out, b.in) })
+		n = testing.AllocsPerRun(2, func() { err = graph.RunKernel(x.b, b.kernel, b.out, b.in) })
 	}
 	if err != nil || n > 0 {
 		t.Errorf("%s: %v allocations a run, error %v", x.where, n, err)

@@ -23,11 +23,11 @@ func (x *trial) mismatches(t reporter) {
 			return
 		}
 		change(&b)
-		if err := b.kernel.Run(x.b.Exec(), b.out, b.in); !errors.Is(err, kind) {
+		if err := graph.RunKernel(x.b, b.kernel, b.out, b.in); !errors.Is(err, kind) {
 			t.Errorf("%s, %s: the error is %v, want %v", x.where, what, err, kind)
 		}
 		for i, w := range b.out {
-			if !untouched(w) {
+			if !untouched(x.b, w) {
 				t.Errorf("%s, %s: result %d was written all the same", x.where, what, i)
 			}
 		}
@@ -75,7 +75,7 @@ func (x *trial) overlaps(t reporter) {
 			}
 			// the operand stands at the last element of the result
 			size := (len(a.at)+1)*a.DType.Size() + (len(w.at)+1)*w.DType.Size() + 2*64
-			mem := dirty(size)
+			mem := tensor.Must(holding(x.b, dirty(size)))
 			first := ((len(w.at)-1)*w.DType.Size() + a.DType.Size() - 1) / a.DType.Size()
 			l := tensor.RowMajor(a.Shape)
 			l.Offset = first
@@ -96,7 +96,7 @@ func (x *trial) overlaps(t reporter) {
 				return
 			}
 			b.in[k], b.out[i] = in.Read(), tensor.Must(tensor.NewWrite(out))
-			if err := kernel.Run(x.b.Exec(), b.out, b.in); !errors.Is(err, tensor.ErrOverlap) {
+			if err := graph.RunKernel(x.b, kernel, b.out, b.in); !errors.Is(err, tensor.ErrOverlap) {
 				t.Errorf("%s, result %d over operand %d: the error is %v, want ErrOverlap", x.where, i, k, err)
 			}
 		}
@@ -189,7 +189,7 @@ func (x *trial) fails(t reporter) {
 		t.Errorf("%s: %v", x.where, err)
 		return
 	}
-	err = b.kernel.Run(x.b.Exec(), b.out, b.in)
+	err = graph.RunKernel(x.b, b.kernel, b.out, b.in)
 	if !reflect.DeepEqual(err, want) {
 		t.Errorf("%s, bad index: the error is\n\t%#v, want\n\t%#v", x.where, err, want)
 	}
@@ -197,7 +197,7 @@ func (x *trial) fails(t reporter) {
 		return
 	}
 	for i, w := range b.out {
-		if !untouched(w) {
+		if !untouched(x.b, w) {
 			t.Errorf("%s, bad index: result %d was written", x.where, i)
 		}
 	}

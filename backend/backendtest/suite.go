@@ -111,7 +111,7 @@ func (s *suite) sample(t reporter, where string, r Row, in []array) {
 		return
 	}
 	for _, c := range calls {
-		checkCall(t, where, c)
+		checkCall(t, s.backends[0], where, c)
 	}
 	for _, how := range arrangements[1:] {
 		s.agrees(t, where+", "+how.name, r, views(in, how, rng), want)
@@ -189,7 +189,7 @@ func (s *suite) eager(b graph.Backend, f func([]*Node) []*Node, in []tensor.View
 		if err != nil {
 			return nil, nil, err
 		}
-		if got[i], err = arrayOf(v.Read()); err != nil {
+		if got[i], err = valueOf(b, v); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -210,13 +210,16 @@ func (s *suite) compiled(t reporter, where string, f func([]*Node) []*Node, in [
 }
 
 func (s *suite) program(o graph.Options, f func([]*Node) []*Node, in []tensor.View) ([]array, error) {
-	g, nodes, feed := graph.New(), make([]*Node, len(in)), graph.Feed{}
+	b, g, nodes, feed := s.next(), graph.New(), make([]*Node, len(in)), graph.Feed{}
 	for k, v := range in {
 		name := fmt.Sprint("in", k)
 		nodes[k] = g.Input(name, v.DType(), v.Shape()...)
-		feed[name] = v
+		var err error
+		if feed[name], err = b.Import(v.Read()); err != nil {
+			return nil, err
+		}
 	}
-	p, err := graph.CompileWith(s.next(), o, f(nodes)...)
+	p, err := graph.CompileWith(b, o, f(nodes)...)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +234,7 @@ func (s *suite) program(o graph.Options, f func([]*Node) []*Node, in []tensor.Vi
 	}
 	got := make([]array, len(outs))
 	for i, t := range outs {
-		if got[i], err = arrayOf(t.Read()); err != nil {
+		if got[i], err = valueOf(b, t.View()); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +242,7 @@ func (s *suite) program(o graph.Options, f func([]*Node) []*Node, in []tensor.Vi
 }
 
 // checkCall compares what a call computed from its operands with what the reference makes of them.
-func checkCall(t reporter, where string, c *graph.Call) {
+func checkCall(t reporter, b graph.Backend, where string, c *graph.Call) {
 	t.Helper()
 	if len(c.In) == 0 && isLeaf(c.Op) {
 		return
@@ -250,7 +253,7 @@ func checkCall(t reporter, where string, c *graph.Call) {
 		if err != nil {
 			return // it stands for an argument of a function
 		}
-		in[k] = tensor.Must(arrayOf(v.Read()))
+		in[k] = tensor.Must(valueOf(b, v))
 	}
 	want, err := reference(c.Op, in)
 	if err != nil {
@@ -263,7 +266,7 @@ func checkCall(t reporter, where string, c *graph.Call) {
 			t.Errorf("%s: %s: %v", where, c.Op.Name(), err)
 			return
 		}
-		if why := want[i].differs(tensor.Must(arrayOf(v.Read()))); why != "" {
+		if why := want[i].differs(tensor.Must(valueOf(b, v))); why != "" {
 			t.Errorf("%s: %s%s, result %d %s", where, c.Op.Name(), c.Op.Key(), i, operandsAt(in, why))
 		}
 	}

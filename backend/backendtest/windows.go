@@ -51,18 +51,18 @@ func (x *trial) near(t reporter, want []outcome, other graph.Backend) {
 		x.b = backend
 		b, err := x.compile(x.arrangement(), x.arrangement(), all(len(want)))
 		if err == nil {
-			err = b.kernel.Run(x.b.Exec(), b.out, b.in)
+			err = graph.RunKernel(x.b, b.kernel, b.out, b.in)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", x.where, err)
 			return
 		}
 		for i, w := range b.out {
-			got := tensor.Must(arrayOf(w.Read()))
+			got := tensor.Must(valueOf(x.b, w.Read().View()))
 			if why := want[i].differs(got); why != "" {
 				t.Errorf("%s, result %d: %s", x.where, i, operandsAt(x.in, why))
 			}
-			if hole(w) >= 0 {
+			if hole(x.b, w) >= 0 {
 				t.Errorf("%s, result %d: a hole was written", x.where, i)
 			}
 			if turn == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/backend/cpu"
+	"github.com/adjoint-go/adjoint/backend/cuda"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/index"
 	"github.com/adjoint-go/adjoint/ops"
@@ -19,14 +20,25 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	backend := flag.String("backend", "cpu", "where to compute: cpu")
+	name := flag.String("backend", "cpu", "where to compute: cpu or cuda")
 	flag.Parse()
-	if *backend != "cpu" {
-		log.Fatalf("quickstart: no backend %q, want cpu", *backend)
+	b, err := open(*name)
+	if err == nil {
+		err = run(os.Stdout, b)
 	}
-	if err := run(os.Stdout, cpu.New()); err != nil {
-		log.Fatal(err)
+	if err != nil {
+		log.Fatalf("quickstart: %v", err)
 	}
+}
+
+func open(name string) (graph.Backend, error) {
+	switch name {
+	case "cpu":
+		return cpu.New(), nil
+	case "cuda":
+		return cuda.Open(0) // an NVIDIA GPU, or with ADJOINT_PTXSIM=1 an interpreter of its kernels
+	}
+	return nil, fmt.Errorf("no backend %q, want cpu or cuda", name)
 }
 
 func run(w io.Writer, b graph.Backend) error {
@@ -42,7 +54,7 @@ func run(w io.Writer, b graph.Backend) error {
 	names := []string{"x", "y", "z", "top", "loss", "dx"} // an eager graph has every value at once
 
 	for i, n := range []*graph.Node{x, y, z, top, loss, dx} {
-		v, err := n.Value()
+		v, err := n.HostValue() // of the device a copy
 		if err != nil {
 			return err // main.go:37: ops.Gather: index … names the line that was wrong
 		}

@@ -118,6 +118,9 @@ func NewArgs(values ...unsafe.Pointer) *Args {
 //go:uintptrescapes
 func launch(fn uintptr, call []uintptr, held uintptr) int32 { return syscallN(fn, call) }
 
+// Set makes v the place of parameter i in the launches that follow.
+func (a *Args) Set(i int, v unsafe.Pointer) { a.values[i] = v }
+
 // Launch queues a kernel with shared bytes of dynamic shared memory. It allocates nothing.
 func (s *Stream) Launch(f *Function, grid, block Dim, shared uint32, a *Args) error {
 	if a.n != len(f.head.Params) {

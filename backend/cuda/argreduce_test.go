@@ -1,0 +1,69 @@
+package cuda
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+func argReduces(fn ops.ArgFn, dt tensor.DType) bool {
+	abs := fn == ops.ArgMaxAbsFn || fn == ops.ArgMinAbsFn
+	return dt != tensor.Bool && (abs || !dt.IsComplex())
+}
+
+func TestArgReduce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	cases := []struct {
+		why   string
+		shape []int
+		axis  int
+	}{
+		{"one element", []int{1}, 0},
+		{"no lines", []int{0, 3}, 1},
+		{"a line shorter than a warp", []int{5, 3}, 1},
+		{"a line longer than a warp", []int{3, 45}, 1},
+		{"columns", []int{33, 19}, 0},
+		{"the middle axis", []int{3, 14, 5}, 1},
+		{"pieces of a row", []int{2100}, 0},
+		{"pieces of columns", []int{700, 2}, 0},
+	}
+	for _, dt := range allDTypes {
+		for fn := ops.ArgMaxFn; fn <= ops.ArgMinAbsFn; fn++ {
+			if !argReduces(fn, dt) {
+				continue
+			}
+			for _, c := range cases {
+				if testing.Short() && c.shape[0] > 100 && rng.IntN(4) > 0 {
+					continue
+				}
+				for special := range 2 {
+					index := []tensor.DType{tensor.Int32, tensor.Int64}[rng.IntN(2)]
+					in := foldView(rng, dt, laid(rng.IntN(layoutKinds), c.shape), special*20)
+					out := graph.Operand{DType: index, Layout: laid(rng.IntN(layoutKinds), without(c.shape, []int{c.axis}))}
+					op := ops.ArgReduceOp{Fn: fn, Axis: c.axis, Index: index}
+					sameAsCPU(t, op, []tensor.View{in}, []graph.Operand{out}, nil)
+				}
+			}
+		}
+	}
+}
+
+// TestArgReduceTies: many elements are equal, zeros of both signs among them, in every lane and piece.
+func TestArgReduceTies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for fn := ops.ArgMaxFn; fn <= ops.ArgMinAbsFn; fn++ {
+		for _, shape := range [][]int{{4, 70}, {1, 5000}} {
+			s := tensor.NewStorage(4 * tensor.Size(shape))
+			for i := range tensor.Elements[float32](s) {
+				tensor.Elements[float32](s)[i] = [...]float32{0, float32(math.Copysign(0, -1)), 0, 0}[rng.IntN(4)]
+			}
+			in := tensor.Must(tensor.NewView(s, tensor.Float32, tensor.RowMajor(shape)))
+			out := graph.Operand{DType: tensor.Int64, Layout: tensor.RowMajor(shape[:1])}
+			sameAsCPU(t, ops.ArgReduceOp{Fn: fn, Axis: 1, Index: tensor.Int64}, []tensor.View{in}, []graph.Operand{out}, nil)
+		}
+	}
+}

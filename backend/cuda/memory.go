@@ -1,0 +1,273 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
+)
+
+const (
+	granule      = 512       // what blocks are multiples of, and aligned to
+	smallBlock   = 1 << 20   // the largest block that is cut from a small segment
+	smallSegment = 2 << 20   // what is asked of the driver for small blocks
+	largeSegment = 20 << 20  // and for blocks up to half of it
+	largeRest    = 1 << 20   // a large block keeps a rest that is smaller
+	segmentUnit  = 2 << 20   // what larger segments are multiples of
+	noLimit      = 1<<63 - 1 // bytes
+)
+
+// MemoryStats counts the bytes of a device that a backend holds.
+type MemoryStats struct {
+	InUse    int // of tensors and scratch
+	Reserved int // taken from the driver, the caches included
+	Peak     int // the most that was in use
+	Limit    int // of Reserved; 0 is none
+	Blocks   int // in use
+	Flushes  int // times that the cache was given back to the driver because memory had run out
+}
+
+// block is a part of a segment, or all of it.
+type block struct {
+	at         driver.Ptr
+	size       int
+	used       bool
+	prev, next *block // neighbours in the segment
+	waits      uint64 // how often a wait for the stream had begun when it, or a part of it, was last given back
+	before     bool   // it was in use before
+}
+
+// allocator hands out device memory for one stream: a block that is given back can be used again at once, since
+// what is started later runs later. Free blocks are kept and joined with free neighbours; of those that are
+// large enough the smallest is taken, and cut where the rest is worth keeping.
+type allocator struct {
+	mu    sync.Mutex
+	take  func(size int) (driver.Ptr, error)
+	give  func(at driver.Ptr) error
+	idle  func() error  // waits until the device has ended all work, so that segments may be given back
+	begun func() uint64 // times that somebody began to wait for the stream
+	ended func() uint64 // the last of those that returned
+	free  [2][]*block   // of small and of large segments, by size, then address
+	stats MemoryStats
+	limit int
+}
+
+func newAllocator(take func(int) (driver.Ptr, error), give func(driver.Ptr) error, idle func() error,
+	begun, ended func() uint64, limit int) *allocator {
+	if limit <= 0 {
+		limit = noLimit
+	}
+	return &allocator{take: take, give: give, idle: idle, begun: begun, ended: ended, limit: limit}
+}
+
+// rounded is the size of a block for size bytes; a block of nothing still has an address.
+func rounded(size int) int { return max(granule, (size+granule-1)&^(granule-1)) }
+
+func pool(size int) int {
+	if size <= smallBlock {
+		return 0
+	}
+	return 1
+}
+
+func segmentFor(size int) int {
+	switch {
+	case size <= smallBlock:
+		return smallSegment
+	case size <= largeSegment/2:
+		return largeSegment
+	}
+	return (size + segmentUnit - 1) &^ (segmentUnit - 1)
+}
+
+// alloc finds a block of size bytes or more. Error: ErrOutOfMemory where there is none, even after unreachable
+// tensors were collected and the cache was given back.
+func (a *allocator) alloc(size int) (*block, error) {
+	size = rounded(size)
+	b, err := a.tryAlloc(size)
+	for wait := time.Duration(0); errors.Is(err, driver.ErrOutOfMemory) && wait < 20*time.Millisecond; wait = 4*wait + time.Millisecond {
+		runtime.GC()     // tensors that nobody reaches give their memory back in cleanups,
+		time.Sleep(wait) // which run soon after
+		if err := a.flush(); err != nil {
+			return nil, err
+		}
+		b, err = a.tryAlloc(size)
+	}
+	return b, err
+}
+
+func (a *allocator) tryAlloc(size int) (*block, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b, err := a.find(size)
+	if err != nil {
+		return nil, err
+	}
+	b.used = true
+	a.stats.Blocks++
+	a.stats.InUse += b.size
+	a.stats.Peak = max(a.stats.Peak, a.stats.InUse)
+	return b, nil
+}
+
+// find takes a free block, or one of a new segment, off the lists.
+func (a *allocator) find(size int) (*block, error) {
+	kind := pool(size)
+	list := a.free[kind]
+	if k, _ := slices.BinarySearchFunc(list, size, bySize); k < len(list) {
+		b := list[k]
+		a.free[kind] = slices.Delete(list, k, k+1)
+		return a.cut(b, size, kind), nil
+	}
+	want := segmentFor(size)
+	if want > a.limit-a.stats.Reserved {
+		return nil, fmt.Errorf("%d bytes more than the %d in use pass the limit of %d: %w",
+			want, a.stats.InUse, a.limit, driver.ErrOutOfMemory)
+	}
+	at, err := a.take(want)
+	if err != nil {
+		return nil, err
+	}
+	a.stats.Reserved += want
+	return a.cut(&block{at: at, size: want}, size, kind), nil
+}
+
+func bySize(b *block, size int) int {
+	if b.size < size {
+		return -1
+	}
+	return 1
+}
+
+// cut keeps the rest of a block that is too large.
+func (a *allocator) cut(b *block, size, kind int) *block {
+	rest := b.size - size
+	if rest < granule || kind == 1 && rest < largeRest {
+		return b
+	}
+	r := &block{at: b.at + driver.Ptr(size), size: rest, prev: b, next: b.next, waits: b.waits, before: b.before}
+	if r.next != nil {
+		r.next.prev = r
+	}
+	b.next, b.size = r, size
+	a.keep(r, kind)
+	return b
+}
+
+func (a *allocator) keep(b *block, kind int) {
+	k, _ := slices.BinarySearchFunc(a.free[kind], b, order)
+	a.free[kind] = slices.Insert(a.free[kind], k, b)
+}
+
+func (a *allocator) drop(b *block, kind int) {
+	k, _ := slices.BinarySearchFunc(a.free[kind], b, order)
+	a.free[kind] = slices.Delete(a.free[kind], k, k+1)
+}
+
+func order(x, y *block) int {
+	if x.size != y.size {
+		return x.size - y.size
+	}
+	if x.at < y.at {
+		return -1
+	}
+	return int(min(x.at-y.at, 1))
+}
+
+// release takes a block back and joins it with its free neighbours.
+func (a *allocator) release(b *block) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !b.used {
+		return
+	}
+	b.used, b.before, b.waits = false, true, a.begun()
+	a.stats.Blocks--
+	a.stats.InUse -= b.size
+	kind := a.kindOf(b)
+	if p := b.prev; p != nil && !p.used {
+		a.drop(p, kind)
+		p.size, p.next, p.waits, p.before = p.size+b.size, b.next, b.waits, true
+		if b.next != nil {
+			b.next.prev = p
+		}
+		b = p
+	}
+	if n := b.next; n != nil && !n.used {
+		a.drop(n, kind)
+		b.size, b.next = b.size+n.size, n.next
+		if n.next != nil {
+			n.next.prev = b
+		}
+	}
+	a.keep(b, kind)
+}
+
+// kindOf is the list of a block's segment: those of small blocks are of one size.
+func (a *allocator) kindOf(b *block) int {
+	size := b.size
+	for p := b.prev; p != nil; p = p.prev {
+		size += p.size
+	}
+	for n := b.next; n != nil; n = n.next {
+		size += n.size
+	}
+	if size == smallSegment {
+		return 0
+	}
+	return 1
+}
+
+// busy reports whether kernels may still use a block for what it was before: no wait for the stream that began
+// after it was given back has ended.
+func (a *allocator) busy(b *block) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return b.before && a.ended() <= b.waits
+}
+
+// close gives everything back. Error: blocks that are in use.
+func (a *allocator) close() error {
+	err := a.flush()
+	if s := a.snapshot(); s.Blocks > 0 {
+		err = errors.Join(err, fmt.Errorf("%d blocks of device memory, %d bytes, were still in use", s.Blocks, s.InUse))
+	}
+	return err
+}
+
+// flush gives whole free segments back to the driver.
+func (a *allocator) flush() error {
+	if err := a.idle(); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stats.Flushes++
+	var errs []error
+	for kind, list := range a.free {
+		a.free[kind] = slices.DeleteFunc(list, func(b *block) bool {
+			if b.prev != nil || b.next != nil {
+				return false
+			}
+			a.stats.Reserved -= b.size
+			errs = append(errs, a.give(b.at))
+			return true
+		})
+	}
+	return errors.Join(errs...)
+}
+
+// snapshot is the present counts.
+func (a *allocator) snapshot() MemoryStats {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.stats
+	if a.limit != noLimit {
+		s.Limit = a.limit
+	}
+	return s
+}

@@ -1,0 +1,127 @@
+package cuda
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+var allDTypes = []tensor.DType{tensor.Bool, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8,
+	tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64,
+	tensor.Complex64, tensor.Complex128}
+
+// reduces says which folds a dtype has.
+func reduces(fn ops.ReduceFn, dt tensor.DType) bool {
+	switch fn {
+	case ops.ReduceLogSumExp:
+		return dt.IsFloat()
+	case ops.ReduceMax, ops.ReduceMin:
+		return !dt.IsComplex()
+	}
+	return true
+}
+
+// without is a shape without some axes.
+func without(shape []int, axes []int) []int {
+	kept, _ := keptAxes(shape, axes)
+	return kept
+}
+
+func keptAxes(shape []int, axes []int) (kept, named []int) {
+	k := 0
+	for a, d := range shape {
+		if k < len(axes) && axes[k] == a {
+			named = append(named, d)
+			k++
+		} else {
+			kept = append(kept, d)
+		}
+	}
+	return kept, named
+}
+
+func TestReduce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	cases := []struct {
+		why   string
+		shape []int
+		axes  []int
+	}{
+		{"nothing is folded", []int{5}, nil},
+		{"one element", []int{}, nil},
+		{"no elements", []int{3, 0}, []int{1}},
+		{"no lines", []int{0, 3}, []int{1}},
+		{"a line shorter than a lane", []int{5, 3}, []int{1}},
+		{"the longest block of one lane", []int{3, 16}, []int{1}},
+		{"the shortest block of eight", []int{5, 17}, []int{1}},
+		{"a block and one element", []int{3, 129}, []int{1}},
+		{"two blocks and a short one", []int{2, 270}, []int{1}},
+		{"5 blocks: a tree that is not full", []int{2, 640}, []int{1}},
+		{"columns", []int{300, 37}, []int{0}},
+		{"all", []int{7, 50}, []int{0, 1}},
+		{"the middle axis", []int{3, 140, 5}, []int{1}},
+		{"a line is two axes", []int{12, 3, 15}, []int{0, 2}},
+		{"a line is two axes that lie apart", []int{9, 4, 17, 3}, []int{0, 2}},
+	}
+	for _, dt := range allDTypes {
+		for fn := ops.ReduceSum; fn <= ops.ReduceLogSumExp; fn++ {
+			if !reduces(fn, dt) {
+				continue
+			}
+			for i, c := range cases {
+				extreme := fn == ops.ReduceMax || fn == ops.ReduceMin
+				for init := range 2 {
+					if i == 2 && extreme && init == 0 {
+						continue // an error of Infer
+					}
+					kind := rng.IntN(layoutKinds)
+					op := ops.ReduceOp{Fn: fn, Axes: c.axes, Init: init == 1}
+					in := []tensor.View{foldView(rng, dt, laid(kind, c.shape), []int{0, 3}[rng.IntN(2)])}
+					if op.Init {
+						in = append(in, foldView(rng, dt, tensor.Layout{Offset: 1}, 10))
+					}
+					out := graph.Operand{DType: dt, Layout: laid(rng.IntN(layoutKinds), without(c.shape, c.axes))}
+					sameAsCPU(t, op, in, []graph.Operand{out}, nil)
+				}
+			}
+		}
+	}
+}
+
+// TestReducePieces folds lines that are cut, and lines that fill several levels of the tree.
+func TestReducePieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct {
+		why   string
+		shape []int
+		axes  []int
+		kind  int
+	}{
+		{"pieces of a row, the last is short", []int{9000}, []int{0}, 0},
+		{"33 rounds of a warp", []int{40, 17000}, []int{1}, 0},
+		{"pieces of columns", []int{1100, 8}, []int{0}, 0},
+		{"pieces of a line of two axes", []int{50, 2, 60}, []int{0, 2}, 0},
+	} {
+		if testing.Short() && tensor.Size(c.shape) > 10000 {
+			continue
+		}
+		for _, dt := range []tensor.DType{tensor.Float16, tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Int32} {
+			for fn := ops.ReduceSum; fn <= ops.ReduceLogSumExp; fn++ {
+				if !reduces(fn, dt) {
+					continue
+				}
+				for init := range 2 {
+					in := []tensor.View{foldView(rng, dt, laid(c.kind, c.shape), 0)}
+					if init == 1 {
+						in = append(in, foldView(rng, dt, tensor.Layout{}, 0))
+					}
+					out := graph.Operand{DType: dt, Layout: tensor.RowMajor(without(c.shape, c.axes))}
+					sameAsCPU(t, ops.ReduceOp{Fn: fn, Axes: c.axes, Init: init == 1}, in, []graph.Operand{out}, nil)
+				}
+			}
+		}
+	}
+}
