@@ -13,8 +13,8 @@ import (
 
 var deviceSamples = flag.Int("devicesamples", 1<<12, "random arguments of a function of the shipped PTX")
 
-// TestScalarPTX compares the bits of the shipped PTX with those of backend/cpu: for each function a module
-// of what Functions gives and a kernel that calls it.
+// TestScalarPTX compares the bits of the shipped PTX with those of backend/cpu, for each function in a kernel
+// of its own.
 func TestScalarPTX(t *testing.T) {
 	d := openDevice(t)
 	n := *deviceSamples
@@ -72,7 +72,11 @@ func (d *device) call(f scalarFunction, n int, in ...[]byte) ([]byte, error) {
 		return nil, err
 	}
 	defer d.ctx.Exit()
-	module, err := d.ctx.Load(caller(f))
+	text, err := caller(f)
+	if err != nil {
+		return nil, err
+	}
+	module, err := d.ctx.Load(text)
 	if err != nil {
 		return nil, err
 	}
