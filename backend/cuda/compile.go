@@ -37,6 +37,12 @@ func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (gra
 		return compileRandomBits(b, op, out, in)
 	case ops.ArgReduceOp:
 		return compileArgReduce(b, op, out, in)
+	case ops.SoftmaxOp:
+		return compileSoftmax(b, op, out, in)
+	case ops.MatMulOp:
+		return compileMatMul(b, out, in)
+	case ops.ScanOp:
+		return compileScan(b, op, out, in, used)
 	case ops.ReduceOp:
 		return compileReduce(b, op, out, in)
 	}

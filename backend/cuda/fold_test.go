@@ -13,25 +13,6 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// foldBackend is a device for the tests of this family: a GPU, or the interpreter.
-func foldBackend(t *testing.T) *Backend {
-	t.Helper()
-	if _, err := Devices(); err != nil {
-		t.Setenv("ADJOINT_PTXSIM", "1")
-		t.Log("device: ptxsim")
-	}
-	b, err := Open(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
-}
-
 // laid puts a shape into memory in one of several ways: 0 row-major, 1 column-major, 2 reversed, 3 with holes, 4
 // its last axis outermost.
 func laid(kind int, shape []int) tensor.Layout {
@@ -75,7 +56,7 @@ func storageOf(dt tensor.DType, l tensor.Layout) *tensor.Storage {
 	return tensor.NewStorage((hi + 2) * dt.Size())
 }
 
-// randomView is a view with values everywhere, the holes included. special is how many in a hundred are zeros of both
+// foldView is a view with values everywhere, the holes included. special is how many in a hundred are zeros of both
 // signs, infinities or NaN.
 func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) tensor.View {
 	s := storageOf(dt, l)
@@ -117,9 +98,10 @@ func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) ten
 
 // sameAsCPU runs an op on both backends, on the same operands and into results of the given layouts, and compares the
 // results' memory byte by byte, what lies between the elements included. alike says which bytes may differ.
-func sameAsCPU(t *testing.T, b *Backend, op graph.Op, in []tensor.View, out []graph.Operand,
+func sameAsCPU(t *testing.T, op graph.Op, in []tensor.View, out []graph.Operand,
 	alike func(dt tensor.DType, got, want []byte) bool) {
 	t.Helper()
+	b := device(t)
 	var operands []graph.Operand
 	for _, v := range in {
 		operands = append(operands, graph.Operand{DType: v.DType(), Layout: v.Layout()})

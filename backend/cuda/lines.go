@@ -11,23 +11,28 @@ import (
 // mostAxes is MOST_AXES of fold.h.
 const mostAxes = 16
 
+// steps is how far apart neighbours along an axis are in each operand of a nest.
+type steps interface {
+	[1]int64 | [2]int64 | [3]int64 | [4]int64
+}
+
 // lineAxis is the mirror of Axis.
-type lineAxis struct {
+type lineAxis[S steps] struct {
 	by     kernels.Divisor
 	_      uint32
 	extent uint64
-	step   [2]int64
+	step   S
 }
 
 // lineNest is the mirror of Nest: axes, the innermost first.
-type lineNest struct {
+type lineNest[S steps] struct {
 	axes, wide uint32
-	axis       [mostAxes]lineAxis
+	axis       [mostAxes]lineAxis[S]
 }
 
-// newLineNest normalises one or two layouts of one shape, which keep the row-major order of the elements; offsets
-// are not part of it. Error: ErrUnsupported for more axes than kernels take.
-func newLineNest(layouts ...tensor.Layout) (n lineNest, err error) {
+// newLineNest normalises layouts of one shape, which keep the row-major order of the elements; offsets are not part of
+// it. Error: ErrUnsupported for more axes than kernels take.
+func newLineNest[S steps](layouts ...tensor.Layout) (n lineNest[S], err error) {
 	shape, strides := plan.Coalesce(layouts...)
 	if len(shape) > mostAxes {
 		return n, tensor.Errorf("", tensor.ErrUnsupported,
@@ -56,13 +61,13 @@ func newLines(x, out tensor.Layout, axes []int, anyOrder bool) (l lines, err err
 	kept, line := plan.Split(x, axes)
 	l.count, l.length = uint64(kept.Size()), uint64(line.Size())
 	outer := plan.ByStride(kept, out)
-	if l.kept, err = newLineNest(outer...); err != nil {
+	if l.kept, err = newLineNest[[2]int64](outer...); err != nil {
 		return l, err
 	}
 	if anyOrder {
 		line = plan.ByStride(line)[0]
 	}
-	if l.line, err = newLineNest(line); err != nil {
+	if l.line, err = newLineNest[[1]int64](line); err != nil {
 		return l, err
 	}
 	beside, along := magnitude(l.kept.axis[0].step[0]), magnitude(l.line.axis[0].step[0])
@@ -72,7 +77,8 @@ func newLines(x, out tensor.Layout, axes []int, anyOrder bool) (l lines, err err
 
 // lines is many lines of one length, and where they begin.
 type lines struct {
-	kept, line    lineNest
+	kept          lineNest[[2]int64]
+	line          lineNest[[1]int64]
 	count, length uint64
 	columns       bool // neighbours of a line lie further apart than neighbouring lines
 }
@@ -121,7 +127,8 @@ type linesArgs struct {
 	piece               uint64
 	pieces, width       uint32
 	nextLine, nextPiece uint64
-	kept, line          lineNest
+	kept                lineNest[[2]int64]
+	line                lineNest[[1]int64]
 }
 
 // lineLaunch is how lines are worked on: where there are too few of them to keep the device busy, or one is too long

@@ -44,7 +44,6 @@ func keptAxes(shape []int, axes []int) (kept, named []int) {
 }
 
 func TestReduce(t *testing.T) {
-	b := foldBackend(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	cases := []struct {
 		why   string
@@ -85,7 +84,7 @@ func TestReduce(t *testing.T) {
 						in = append(in, foldView(rng, dt, tensor.Layout{Offset: 1}, 10))
 					}
 					out := graph.Operand{DType: dt, Layout: laid(rng.IntN(layoutKinds), without(c.shape, c.axes))}
-					sameAsCPU(t, b, op, in, []graph.Operand{out}, nil)
+					sameAsCPU(t, op, in, []graph.Operand{out}, nil)
 				}
 			}
 		}
@@ -94,7 +93,6 @@ func TestReduce(t *testing.T) {
 
 // TestReducePieces folds lines that are cut, and lines that fill several levels of the tree.
 func TestReducePieces(t *testing.T) {
-	b := foldBackend(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
 		why   string
@@ -121,7 +119,7 @@ func TestReducePieces(t *testing.T) {
 						in = append(in, foldView(rng, dt, tensor.Layout{}, 0))
 					}
 					out := graph.Operand{DType: dt, Layout: tensor.RowMajor(without(c.shape, c.axes))}
-					sameAsCPU(t, b, ops.ReduceOp{Fn: fn, Axes: c.axes, Init: init == 1}, in, []graph.Operand{out}, nil)
+					sameAsCPU(t, ops.ReduceOp{Fn: fn, Axes: c.axes, Init: init == 1}, in, []graph.Operand{out}, nil)
 				}
 			}
 		}

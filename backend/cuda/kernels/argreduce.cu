@@ -121,7 +121,7 @@ template <class K> INLINE void join(const ArgReduce& p) {
     for (u32 i = threadIdx.x & 31; i < p.pieces; i += 32) best = better(best, x[i * p.next_piece]);
     best = best_across(best, 32);
     i64 at[2];
-    locate<2>(p.kept, line, at);
+    locate(p.kept, line, at);
     if (threadIdx.x & 31) continue;
     if (p.wide)
       ((i64*)p.dst)[at[1]] = (i64)best.at;

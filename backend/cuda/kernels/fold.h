@@ -16,21 +16,21 @@
 
 #define MOST_AXES 16
 
-// Axis is one of a nest; step is in elements, of the source and of the destination.
-struct Axis {
+// Axis is one of a nest; step is in elements, of each of N operands.
+template <u32 N> struct Axis {
   Divisor by;
   u64 extent;
-  i64 step[2];
+  i64 step[N];
 };
 
-// Nest is axes, the innermost first. A wide one has more elements than a Divisor divides. The Go mirror is nest.
-struct Nest {
+// Nest is axes, the innermost first. A wide one has more elements than a Divisor divides. The Go mirror is lineNest.
+template <u32 N> struct Nest {
   u32 axes, wide;
-  Axis axis[MOST_AXES];
+  Axis<N> axis[MOST_AXES];
 };
 
-// locate gives where element i of a nest lies, in each of N operands.
-template <u32 N> INLINE void locate(const Nest& n, u64 i, i64 (&at)[N]) {
+// locate gives where element i of a nest lies in each operand.
+template <u32 N> INLINE void locate(const Nest<N>& n, u64 i, i64 (&at)[N]) {
   for (u32 k = 0; k < N; k++) at[k] = 0;
   u32 narrow = (u32)i;
 #pragma unroll 1
@@ -50,14 +50,14 @@ template <u32 N> INLINE void locate(const Nest& n, u64 i, i64 (&at)[N]) {
 template <class E> struct Line {
   const E* first;
   i64 step;
-  const Nest* nest;
+  const Nest<1>* nest;
   bool nested;
-  INLINE Line(const void* at, i64 offset, const Nest& n)
+  INLINE Line(const void* at, i64 offset, const Nest<1>& n)
       : first((const E*)at + offset), step(n.axis[0].step[0]), nest(&n), nested(n.axes > 1) {}
   INLINE const E* near(u64 i) const { return first + (i64)i * step; }
   INLINE const E* far(u64 i) const {
     i64 o[1];
-    locate<1>(*nest, i, o);
+    locate(*nest, i, o);
     return first + o[0];
   }
 };
@@ -255,7 +255,8 @@ struct Lines {
   u32 pieces;
   u32 width;                 // lanes that do a line, of rows
   u64 next_line, next_piece; // from one value in partial to the next
-  Nest kept, line;           // operand 0 of kept is the source, 1 the destination
+  Nest<2> kept;              // of the lines: the source and the destination
+  Nest<1> line;
 };
 
 // walk_rows gives the units, which are pieces of lines, to the warps: those of a line follow one another. Where a
@@ -270,7 +271,7 @@ template <class E, class Do> INLINE void walk_rows(const Lines& p, Do work) {
     u32 piece = (u32)(unit - line * p.pieces);
     u64 from = piece * p.piece, to = piece + 1 == p.pieces ? p.length : from + p.piece;
     i64 at[2];
-    locate<2>(p.kept, line, at);
+    locate(p.kept, line, at);
     Line<E> x((const void*)p.src, at[0], p.line);
     work(x, line, piece, from, to, at[1], first + place < units && !(threadIdx.x & (p.width - 1)));
   }
@@ -284,7 +285,7 @@ template <class E, class Do> INLINE void walk_columns(const Lines& p, Do work) {
     u64 line = unit - piece * p.lines;
     u64 from = piece * p.piece, to = piece + 1 == p.pieces ? p.length : from + p.piece;
     i64 at[2];
-    locate<2>(p.kept, line, at);
+    locate(p.kept, line, at);
     work(Line<E>((const void*)p.src, at[0], p.line), line, piece, from, to, at[1]);
   }
 }

@@ -62,7 +62,7 @@ template <class F> INLINE void join(const Reduce& p) {
   for (u64 line = thread_index() / 32; line < p.lines; line += thread_count() / 32) {
     typename F::A v = join_pieces<F>(p, line);
     i64 at[2];
-    locate<2>(p.kept, line, at);
+    locate(p.kept, line, at);
     if (!(threadIdx.x & 31)) finish<F>(p, at[1], v);
   }
 }
@@ -125,7 +125,7 @@ template <class E, class A> INLINE void logsumexp_join(const Reduce& p) {
     A s = join_pieces<typename L::F>(p, line);
     L l(((const typename L::Top::A*)p.top)[line]);
     i64 at[2];
-    locate<2>(p.kept, line, at);
+    locate(p.kept, line, at);
     if (!(threadIdx.x & 31)) l.finish(p, at[1], s);
   }
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// arguments is elements for each operand: every special value with every other, of 8-bit and 16-bit types every
-// value at all, and n random ones.
+// arguments is elements for each operand: special values, n random ones and, unless these are few, every value of a
+// type of 8 or 16 bits. Two operands have every special value with every other, or some of these pairs where n is
+// small.
 func arguments(dts []tensor.DType, n int) [][]byte {
 	out := make([][]byte, len(dts))
 	appendAll := func(words ...[]byte) {
@@ -18,18 +19,21 @@ func arguments(dts []tensor.DType, n int) [][]byte {
 		}
 	}
 	last := dts[len(dts)-1]
-	special := specials(last)
+	special, few := specials(last), n < 1024
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, a := range special {
-		if len(dts) == 1 {
+		switch {
+		case len(dts) == 1:
 			appendAll(a)
-			continue
-		}
-		for _, b := range special {
-			appendAll(conditions(dts, rng, a, b)...)
+		case few:
+			appendAll(conditions(dts, rng, a, special[rng.IntN(len(special))])...)
+		default:
+			for _, b := range special {
+				appendAll(conditions(dts, rng, a, b)...)
+			}
 		}
 	}
-	if last.Size() <= 2 && last != tensor.Bool {
+	if last.Size() <= 2 && last != tensor.Bool && !few {
 		for v := range 1 << (8 * last.Size()) {
 			a := littleEndian(uint64(v), last.Size())
 			if len(dts) == 1 {

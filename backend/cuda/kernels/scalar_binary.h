@@ -32,12 +32,12 @@ template <class T> INLINE T pow(T base, T exp) {
     if (base == 1) return 1;
     return minus_one(base) ? exp & 1 ? base : 1 : 0;
   }
-  u64 r = 1, b = (u64)base;
+  T r = 1;
   for (; exp != 0; exp = (T)(exp >> 1)) {
-    if (exp & 1) r = (T)(r * b);
-    b = (T)(b * b);
+    if (exp & 1) r = mul(r, base);
+    base = mul(base, base);
   }
-  return (T)r;
+  return r;
 }
 
 // A NaN wins, and −0 is below +0. Where a and b are equal they have the same bits but for the zeros' signs.

@@ -21,17 +21,6 @@ INLINE f32 read(bf16 x) { return widen(x); }
 INLINE f32 read(f32 x) { return x; }
 INLINE f64 read(f64 x) { return x; }
 
-// double_of and single_of keep the upper bits of a NaN's payload and make it quiet, as the CPUs do.
-INLINE f64 double_of(f32 x) {
-  u64 b = bits_as<u32>(x);
-  u64 nan = b >> 31 << 63 | 0x7ff8ull << 48 | (b & 0x7fffff) << 29;
-  return either(x != x, bits_as<f64>(nan), (f64)x);
-}
-INLINE f32 single_of(f64 x) {
-  u64 b = bits_as<u64>(x);
-  u32 nan = (u32)(b >> 32 & 0x80000000) | 0x7fc00000 | (u32)(b >> 29 & 0x7fffff);
-  return either(x != x, bits_as<f32>(nan), (f32)x);
-}
 INLINE f64 read(complex64 x) { return double_of(x.re); }
 INLINE f64 read(complex128 x) { return x.re; }
 
@@ -43,7 +32,9 @@ template <class T> constexpr T greatest() { return (T)~least<T>(); }
 // two: of the large types the greatest number rounds to one.
 template <class T, class S> INLINE T saturate(S x) {
   constexpr S low = (S)least<T>(), above = (S)((f64)greatest<T>() + 1);
-  return x >= above ? greatest<T>() : x > low ? (T)x : x <= low ? least<T>() : 0;
+  bool inside = x > low && x < above;
+  T end = either(x >= above, greatest<T>(), either(x <= low, least<T>(), (T)0));
+  return either(inside, (T)(inside ? x : 0), end);
 }
 
 // round_to_odd is v as an f64; where it does not fit, its neighbour with an odd last bit, which a second rounding

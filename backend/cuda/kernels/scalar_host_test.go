@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-
-	"github.com/adjoint-go/adjoint/tensor"
 )
 
 var hostSamples = flag.Int("hostsamples", 1<<14, "random arguments of a scalar function compiled for the host")
@@ -26,16 +24,17 @@ func TestScalarSource(t *testing.T) {
 		"testdata/host.cpp", "-o", host).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	run := func(name string, out tensor.DType, n int, in ...[]byte) ([]byte, error) {
-		cmd := exec.Command(host, name, strconv.Itoa(n))
+	run := func(f scalarFunction, n int, in ...[]byte) ([]byte, error) {
+		cmd := exec.Command(host, f.name, strconv.Itoa(n))
 		cmd.Stdin = bytes.NewReader(bytes.Join(in, nil))
 		got, err := cmd.Output()
-		if err == nil && len(got) != n*out.Size() {
-			err = fmt.Errorf("%d bytes of results, want %d", len(got), n*out.Size())
+		if err == nil && len(got) != n*f.out.Size() {
+			err = fmt.Errorf("%d bytes of results, want %d", len(got), n*f.out.Size())
 		}
 		return got, err
 	}
 	for _, f := range scalarFunctions() {
 		t.Run(f.name, func(t *testing.T) { checkScalar(t, f, *hostSamples, run) })
 	}
+	t.Run("randombits_uint32", func(t *testing.T) { checkRandomBits(t, *hostSamples, run) })
 }

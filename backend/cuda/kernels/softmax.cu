@@ -74,7 +74,7 @@ template <class E, class A, bool LOG> INLINE void blocks(const Softmax& p) {
   u32 warp = threadIdx.x / 32, lane = threadIdx.x & 31;
   for (u64 line = blockIdx.x; line < p.lines; line += gridDim.x) {
     i64 at[2];
-    locate<2>(p.kept, line, at);
+    locate(p.kept, line, at);
     Line<E> x((const void*)p.src, at[0], p.line);
     W w;
     auto top = Top::identity();

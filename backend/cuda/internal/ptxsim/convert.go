@@ -74,7 +74,7 @@ func convert(mods []string, to, from string) alu {
 			return clampInt(to, from)
 		}
 		narrow := from
-		if width(to) < width(from) {
+		if width(to) <= width(from) {
 			narrow = to
 		}
 		return extend(narrow)

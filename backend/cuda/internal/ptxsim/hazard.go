@@ -6,16 +6,15 @@ package ptxsim
 // first. A write of the value that is there already is no race with another write, and a strong or volatile access
 // none with anything.
 
-// A mark in shared memory is epoch<<40 | several<<39 | warp epoch<<16 | bytes<<12 | atomic<<11 | thread + 1, where
-// several says that more than one thread of a warp made it, and, with a thread of 0x7ff, more than one warp.
+// A mark in shared memory is epoch<<40 | several<<39 | warp epoch<<16 | bytes<<12 | thread + 1, where several says
+// that more than one thread of a warp made it, and, with a thread of 0x7ff, more than one warp.
 const (
-	markAtomic  = 1 << 11
 	markSeveral = 1 << 39
 	markThread  = 1<<11 - 1
 	markBytes   = 15 << 12
 )
 
-type sharedMarks struct{ write, read uint64 }
+type sharedMarks struct{ write, read, atomic uint64 }
 
 // bytesOf is the bytes that an access of n bytes at p has in its first word.
 func bytesOf(p, n uint64) uint64 { return (1<<min(n, 4) - 1) << (p & 3) & 15 << 12 }
@@ -49,18 +48,27 @@ func (w *warp) sharedRead(op *memop, p, n uint64, lane int) {
 		if w.races(marks.write, lane, bytes) {
 			w.race(lane, "read after write", marks.write, p)
 		}
-		mark := w.sharedMark(lane, bytes)
-		if old := marks.read; old>>40 == mark>>40 {
-			mark |= old & markBytes
-			if w.races(old, lane, markBytes) {
-				mark |= markSeveral
-			}
-			if who := int(old&markThread) - 1; who>>5 != w.base>>5 {
-				mark |= markThread
-			}
+		if w.races(marks.atomic, lane, bytes) {
+			w.race(lane, "read after atomic", marks.atomic, p)
 		}
-		marks.read = mark
+		marks.read = w.joined(marks.read, lane, bytes)
 	}
+}
+
+// joined is the mark of a lane's access that leaves what an older mark of the same kind says.
+func (w *warp) joined(old uint64, lane int, bytes uint64) uint64 {
+	mark := w.sharedMark(lane, bytes)
+	if old>>40 != mark>>40 {
+		return mark
+	}
+	mark |= old & markBytes
+	if w.races(old, lane, markBytes) {
+		mark |= markSeveral
+	}
+	if who := int(old&markThread) - 1; who>>5 != w.base>>5 {
+		mark |= markThread
+	}
+	return mark
 }
 
 func (w *warp) sharedWrite(op *memop, p, n uint64, lane int, same bool) {
@@ -70,8 +78,11 @@ func (w *warp) sharedWrite(op *memop, p, n uint64, lane int, same bool) {
 	bytes := bytesOf(p, n)
 	for at := p / 4; at <= (p+n-1)/4; at++ {
 		marks := &w.b.marks[at]
-		if w.races(marks.write, lane, bytes) && (!same || marks.write&markAtomic != 0) {
+		if !same && w.races(marks.write, lane, bytes) {
 			w.race(lane, "write after write", marks.write, p)
+		}
+		if w.races(marks.atomic, lane, bytes) {
+			w.race(lane, "write after atomic", marks.atomic, p)
 		}
 		if w.races(marks.read, lane, bytes) {
 			w.race(lane, "write after read", marks.read, p)
@@ -85,20 +96,13 @@ func (w *warp) sharedAtomic(p, n uint64, lane int) {
 	bytes := bytesOf(p, n)
 	for at := p / 4; at <= (p+n-1)/4; at++ {
 		marks := &w.b.marks[at]
-		if marks.write&markAtomic == 0 && w.races(marks.write, lane, bytes) {
+		if w.races(marks.write, lane, bytes) {
 			w.race(lane, "atomic after write", marks.write, p)
 		}
 		if w.races(marks.read, lane, bytes) {
 			w.race(lane, "atomic after read", marks.read, p)
 		}
-		mark := w.sharedMark(lane, bytes) | markAtomic
-		if w.races(marks.write, lane, bytes) {
-			mark |= markSeveral
-			if int(marks.write&markThread)-1>>5 != w.base>>5 {
-				mark |= markThread
-			}
-		}
-		marks.write = mark
+		marks.atomic = w.joined(marks.atomic, lane, bytes)
 	}
 }
 

@@ -1,0 +1,152 @@
+// Matrix products: out[b, i, j] = Σₖ x[b, i, k]·y[b, k, j]. As in backend/cpu/gemm.go k is cut in blocks of 256; in a
+// block the products are added one after another to 0 (of floats by fused multiply-adds), and the sums of the
+// blocks are added in order. So the bits do not depend on tiles or layouts.
+//
+// They are bound by arithmetic: a block of threads computes a tile of the result from tiles of x and y in its memory,
+// and each thread TM by TN elements in registers, so that TM·TN operations take TM + TN loads. Where there are too few
+// tiles to keep the device busy, blocks of k are summed apart, and added by a second kernel.
+#include "fold.h"
+
+struct MatMul {
+  u64 x, y, out;
+  u64 partial; // the sums of blocks of k: [batch][block][m][n]; 0 where each thread adds its own
+  u64 batches, m, n, k;
+  u64 tiles_m, tiles_n, blocks;
+  i64 x_row, x_col, y_row, y_col, out_row, out_col;
+  u32 x_down, y_down; // neighbours in memory are those of a column
+  Nest<3> batch;      // x, y, out
+};
+
+#define DEPTH 256u
+
+template <class A> INLINE A mac(A sum, A x, A y) { return sum + x * y; }
+template <> INLINE f32 mac(f32 sum, f32 x, f32 y) { return __builtin_fmaf(x, y, sum); }
+template <> INLINE f64 mac(f64 sum, f64 x, f64 y) { return __builtin_fma(x, y, sum); }
+template <class T> INLINE Complex<T> mac(Complex<T> s, Complex<T> x, Complex<T> y) { return sum(s, product(x, y)); }
+
+// Tile is the extents of a block's tile, and of a thread's part of it.
+template <u32 M_, u32 N_, u32 K_, u32 TM_, u32 TN_> struct Tile {
+  static constexpr u32 M = M_, N = N_, K = K_, TM = TM_, TN = TN_, THREADS = M / TM * (N / TN);
+};
+
+// fetch brings a tile of K by SIDE elements into the block's memory, [k][i]; what is outside of the matrix is 0.
+template <class T, u32 SIDE, class E, class A>
+INLINE void fetch(A (*tile)[SIDE + 4], const E* from, i64 along_k, i64 along_side, bool side_first, u32 depth, u64 side) {
+#pragma unroll 4
+  for (u32 e = threadIdx.x; e < T::K * SIDE; e += T::THREADS) {
+    u32 k = side_first ? e / SIDE : e % T::K, i = side_first ? e % SIDE : e / T::K;
+    A v{};
+    if (k < depth && i < side) v = Element<E, A>::in(load(from + (i64)k * along_k + (i64)i * along_side));
+    tile[k][i] = v;
+  }
+}
+
+// step adds a product of one k to a thread's sums.
+template <class T, class A>
+INLINE void step(A (&sums)[T::TM][T::TN], const A* x, const A* y) {
+  A a[T::TM], b[T::TN];
+#pragma unroll
+  for (u32 i = 0; i < T::TM; i++) a[i] = x[i];
+#pragma unroll
+  for (u32 j = 0; j < T::TN; j++) b[j] = y[j];
+#pragma unroll
+  for (u32 i = 0; i < T::TM; i++)
+#pragma unroll
+    for (u32 j = 0; j < T::TN; j++) sums[i][j] = mac(sums[i][j], a[i], b[j]);
+}
+
+template <class T, class E, class A> INLINE void multiply(const MatMul& p) {
+  __shared__ __attribute__((aligned(16))) A xs[T::K][T::M + 4], ys[T::K][T::N + 4];
+  constexpr u32 ACROSS = T::N / T::TN;
+  u32 ti = threadIdx.x / ACROSS * T::TM, tj = threadIdx.x % ACROSS * T::TN;
+  u64 parts = p.partial ? p.blocks : 1, work = p.batches * parts * p.tiles_m * p.tiles_n;
+  for (u64 w = blockIdx.x; w < work; w += gridDim.x) {
+    u64 rest = w, j0 = rest % p.tiles_n * T::N;
+    rest /= p.tiles_n;
+    u64 i0 = rest % p.tiles_m * T::M;
+    rest /= p.tiles_m;
+    u64 part = rest % parts, batch = rest / parts;
+    i64 at[3];
+    locate(p.batch, batch, at);
+    const E* x = (const E*)p.x + at[0] + (i64)i0 * p.x_row;
+    const E* y = (const E*)p.y + at[1] + (i64)j0 * p.y_col;
+    u64 first = p.partial ? part * DEPTH : 0, last = p.partial && first + DEPTH < p.k ? first + DEPTH : p.k;
+    A total[T::TM][T::TN] = {};
+#pragma unroll 1
+    for (u64 block = first; block < last; block += DEPTH) {
+      A sums[T::TM][T::TN] = {};
+      u64 end = block + DEPTH < last ? block + DEPTH : last;
+#pragma unroll 1
+      for (u64 k = block; k < end; k += T::K) {
+        u32 depth = end - k < T::K ? (u32)(end - k) : T::K;
+        fetch<T, T::M>(xs, x + (i64)k * p.x_col, p.x_col, p.x_row, p.x_down, depth, p.m - i0);
+        fetch<T, T::N>(ys, y + (i64)k * p.y_row, p.y_row, p.y_col, !p.y_down, depth, p.n - j0);
+        sync_block();
+        if (depth == T::K) {
+#pragma unroll 4
+          for (u32 d = 0; d < T::K; d++) step<T>(sums, &xs[d][ti], &ys[d][tj]);
+        } else {
+#pragma unroll 1
+          for (u32 d = 0; d < depth; d++) step<T>(sums, &xs[d][ti], &ys[d][tj]);
+        }
+        sync_block();
+      }
+#pragma unroll
+      for (u32 i = 0; i < T::TM; i++)
+#pragma unroll
+        for (u32 j = 0; j < T::TN; j++) total[i][j] = block > first ? sum(total[i][j], sums[i][j]) : sums[i][j];
+    }
+#pragma unroll
+    for (u32 i = 0; i < T::TM; i++)
+#pragma unroll
+      for (u32 j = 0; j < T::TN; j++) {
+        u64 row = i0 + ti + i, column = j0 + tj + j;
+        if (row >= p.m || column >= p.n) continue;
+        if (p.partial)
+          store((A*)p.partial + (((batch * parts + part) * p.m + row) * p.n + column), total[i][j]);
+        else
+          store((E*)p.out + (at[2] + (i64)row * p.out_row + (i64)column * p.out_col),
+                Element<E, A>::out(total[i][j]));
+      }
+  }
+}
+
+// join adds the sums of the blocks of k, in order.
+template <class E, class A> INLINE void join(const MatMul& p) {
+  u64 size = p.m * p.n;
+  for (u64 i = thread_index(); i < p.batches * size; i += thread_count()) {
+    u64 batch = i / size, place = i - batch * size;
+    const A* sums = (const A*)p.partial + batch * p.blocks * size + place;
+    A total = load(sums);
+#pragma unroll 4
+    for (u64 b = 1; b < p.blocks; b++) total = sum(total, load(sums + b * size));
+    i64 at[3];
+    locate(p.batch, batch, at);
+    u64 row = place / p.n, column = place - row * p.n;
+    store((E*)p.out + (at[2] + (i64)row * p.out_row + (i64)column * p.out_col), Element<E, A>::out(total));
+  }
+}
+
+#define MATMUL_KERNEL(name, body)                                                     \
+  KERNEL __launch_bounds__(256) matmul_##name(Fault* fault, MatMul p) {               \
+    UNLESS_FAULTY(fault);                                                             \
+    body;                                                                             \
+  }
+#define MATMUL(dtype, E, A)                                                           \
+  MATMUL_KERNEL(dtype##_small, (multiply<Tile<32, 32, 32, 2, 2>, E, A>(p)))           \
+  MATMUL_KERNEL(dtype##_join, (join<E, A>(p)))
+#define MATMUL_LARGE(dtype, E, A, ...)                                                \
+  MATMUL(dtype, E, A)                                                                 \
+  MATMUL_KERNEL(dtype##_large, (multiply<Tile<__VA_ARGS__>, E, A>(p)))
+MATMUL(uint8, u8, u32)
+MATMUL(uint16, u16, u32)
+MATMUL(uint32, u32, u32)
+MATMUL(uint64, u64, u64)
+MATMUL_LARGE(float16, f16, f32, 128, 64, 16, 8, 4)
+MATMUL_LARGE(bfloat16, bf16, f32, 128, 64, 16, 8, 4)
+MATMUL_LARGE(float32, f32, f32, 128, 64, 16, 8, 4)
+MATMUL_LARGE(float64, f64, f64, 64, 64, 16, 4, 4)
+MATMUL_KERNEL(complex64_small, (multiply<Tile<32, 32, 16, 2, 2>, Complex<f32>, Complex<f64>>(p)))
+MATMUL_KERNEL(complex64_join, (join<Complex<f32>, Complex<f64>>(p)))
+MATMUL_KERNEL(complex128_small, (multiply<Tile<32, 32, 16, 2, 2>, Complex<f64>, Complex<f64>>(p)))
+MATMUL_KERNEL(complex128_join, (join<Complex<f64>, Complex<f64>>(p)))

@@ -1,0 +1,328 @@
+// Scans: y = h at each element along an axis, as backend/cpu/scan.go has it: a line's elements are met one after
+// another, and sums of floats carry what rounding loses in a second word.
+//
+// rows    a warp does 32 lines whose neighbours are neighbours in memory: it moves 32 elements of each through the
+//         block's memory, so that accesses are whole sectors, and a lane scans a line
+// columns a thread does a line, beside threads that do the lines beside it
+//
+// Both are bound by memory where there are lines enough, by the latency of an element otherwise.
+#include "exponential.h"
+
+// Scan is the parameters. Lines begin where they are met first: step is negative along one that is met from its end.
+struct Scan {
+  u64 y, x, a, at; // at is 0 where indices are not wanted
+  u64 lines, length;
+  i64 step[4]; // along a line, of y, x, a, at
+  i64 first, along; // the place of the element that is met first, and from one to the next
+  u32 exclusive;
+  Nest<4> kept; // of the lines: y, x, a, at
+};
+
+// ---- what is scanned
+//
+// A scan has the element type E, the type A that it computes in, identity (y where nothing was met), next (h after an
+// element x, with a for Affine; first at the first of its line) and settle, which comes after every 32 elements.
+// Cheap ones are computed for several elements after one another, whose loads so overlap.
+
+template <class E_, class A_> struct Scanning {
+  typedef E_ E;
+  typedef A_ A;
+  static constexpr u32 AT_ONCE = 4;
+  static constexpr bool AFFINE = false;
+  INLINE void settle() {}
+  INLINE i64 place() const { return -1; }
+};
+
+template <class E, class A> struct Running : Scanning<E, A> { // a sum of integers
+  A h{};
+  static INLINE A identity() { return A{}; }
+  INLINE A next(A x, A, bool, i64) { return h = h + x; }
+};
+
+// two_sum is a + b, rounded, and what the rounding lost; that is NaN where the sum is not finite.
+template <class T> INLINE T two_sum(T a, T b, T& lost) {
+  T s = a + b, t = s - a;
+  lost = (a - (s - t)) + (b - t);
+  return s;
+}
+template <class T> INLINE void split(T& hi, T& r) {
+  T lost;
+  hi = two_sum(hi, r, lost);
+  r = lost == lost ? lost : 0;
+}
+template <class T> INLINE void split(Complex<T>& hi, Complex<T>& r) {
+  split(hi.re, r.re);
+  split(hi.im, r.im);
+}
+
+// Carried is a sum of floats, hi + r: r is added to, and after every 32 elements hi + r is split anew.
+template <class E, class A> struct Carried : Scanning<E, A> {
+  A hi{}, r{};
+  static INLINE A identity() { return A{}; }
+  INLINE A next(A x, A, bool, i64) {
+    r = sum(r, x);
+    return sum(hi, r);
+  }
+  INLINE void settle() { split(hi, r); }
+};
+
+template <class E, class A> struct Product : Scanning<E, A> {
+  A h = unit<A>();
+  static INLINE A identity() { return unit<A>(); }
+  INLINE A next(A x, A, bool, i64) { return h = product(h, x); }
+};
+
+// Affine is h ← a·h + x, each rounded; the first element is h itself.
+template <class E, class A> struct Affine : Scanning<E, A> {
+  static constexpr bool AFFINE = true;
+  A h{};
+  static INLINE A identity() { return A{}; }
+  INLINE A next(A x, A a, bool first, i64) { return h = first ? x : sum(product(a, h), x); }
+};
+struct AffineBool : Affine<u8, u32> {
+  INLINE u32 next(u32 x, u32 a, bool first, i64) { return h = first ? x : (a & h) | x; }
+};
+
+template <class A> INLINE bool is_nan(A x) { return x != x; }
+
+// zero_of is the one that Max or Min takes of two zeros.
+template <class A> INLINE A zero_of(bool greatest, A a, A b) { return greatest ? a + b : -(-a + -b); }
+template <> INLINE u32 zero_of(bool, u32 a, u32) { return a; }
+template <> INLINE u64 zero_of(bool, u64 a, u64) { return a; }
+template <> INLINE i32 zero_of(bool, i32 a, i32) { return a; }
+template <> INLINE i64 zero_of(bool, i64 a, i64) { return a; }
+
+// Extreme is Max or Min: of those that tie, zeros included, the first met keeps its place, and so does NaN.
+template <class E, class A, bool GREATEST> struct Extreme : Scanning<E, A> {
+  A h;
+  i64 k;
+  INLINE Extreme() : h(identity()), k(-1) {}
+  static INLINE A identity() { return Element<E, A>::in(Key<E>::element(Key<E>::end(!GREATEST))); }
+  INLINE A next(A x, A, bool first, i64 place) {
+    bool beyond = GREATEST ? x > h : x < h;
+    if (first || beyond || (is_nan(x) && !is_nan(h))) k = place;
+    h = beyond || is_nan(x) ? x : x == h && x == 0 ? zero_of(GREATEST, h, x) : h;
+    return h;
+  }
+  INLINE i64 place() const { return k; }
+};
+struct MinBool : Extreme<u8, u32, false> {
+  INLINE MinBool() { h = 1; }
+  static INLINE u32 identity() { return 1; }
+};
+
+// LogSumExp is m + log s: s is a sum of two words of exp(x − m), split after every element; m is the first element,
+// and becomes x where x is above m + 1.
+template <class E, class A> struct LogSumExp : Scanning<E, A> {
+  static constexpr u32 AT_ONCE = 1;
+  A m = identity(), hi = 0, lo = 0;
+  static INLINE A identity() { return -infinity<A>(); }
+  INLINE A next(A x, A, bool, i64) {
+    if (x - m > 1 || x != x) {
+      A shrunk = exp_shifted(m, x);
+      hi *= shrunk;
+      lo *= shrunk;
+      m = x;
+    }
+    A lost;
+    hi = two_sum(hi, lo + exp_shifted(x, m), lost);
+    lo = lost;
+    return m + (log_of(hi) + (lo == 0 ? 0 : lo / hi));
+  }
+};
+
+// ---- who scans
+
+#define SETTLE 32u
+
+template <class S> INLINE typename S::E result(typename S::A v) {
+  return Element<typename S::E, typename S::A>::out(quiet(v));
+}
+
+// begin writes what is at the first element of a line where nothing was met.
+template <class S> INLINE void begin(const Scan& p, const i64 (&at)[4]) {
+  if (!p.exclusive) return;
+  store((typename S::E*)p.y + at[0], result<S>(S::identity()));
+  if (p.at) ((i64*)p.at)[at[3]] = -1;
+}
+
+template <class S> INLINE void columns(const Scan& p) {
+  typedef typename S::E E;
+  typedef typename S::A A;
+  constexpr u32 N = S::AT_ONCE;
+  u64 met = p.length - p.exclusive;
+  for (u64 line = thread_index(); line < p.lines; line += thread_count()) {
+    i64 at[4];
+    locate(p.kept, line, at);
+    begin<S>(p, at);
+    const E *x = (const E*)p.x + at[1], *a = (const E*)p.a + at[2];
+    E* y = (E*)p.y + at[0] + (p.exclusive ? p.step[0] : 0);
+    i64* places = p.at ? (i64*)p.at + at[3] + (p.exclusive ? p.step[3] : 0) : nullptr;
+    S s;
+#pragma unroll 1
+    for (u64 i = 0; i < met; i += N) {
+      A xs[N], as[N];
+#pragma unroll
+      for (u32 k = 0; k < N; k++) {
+        u64 e = i + k < met ? i + k : met - 1; // what is beyond the end is read, and not used
+        xs[k] = Element<E, A>::in(load(x + (i64)e * p.step[1]));
+        if (S::AFFINE) as[k] = Element<E, A>::in(load(a + (i64)e * p.step[2]));
+      }
+#pragma unroll
+      for (u32 k = 0; k < N; k++) {
+        if (i + k >= met) break;
+        A v = s.next(xs[k], as[k], i + k == 0, p.first + (i64)(i + k) * p.along);
+        store(y + (i64)(i + k) * p.step[0], result<S>(v));
+        if (places) places[(i64)(i + k) * p.step[3]] = s.place();
+      }
+      if ((i + N) % SETTLE == 0) s.settle();
+    }
+  }
+}
+
+#define WIDE 32u
+
+// Room is what a warp moves lines through: an element of each of 32 lines a column.
+template <class T> struct Room {
+  T of[WIDE][WIDE + 1];
+};
+
+// each calls move(line, r) for every line r, whose place lane r holds; four of them at a time.
+template <class Move> INLINE void each(i64 at, u32 lines, Move move) {
+#pragma unroll 1
+  for (u32 r = 0; r < lines; r += 4)
+#pragma unroll
+    for (u32 q = 0; q < 4; q++) {
+      i64 line = shuffle_from(at, r + q);
+      if (r + q < lines) move(line, r + q);
+    }
+}
+
+// Cell is how an element waits there: small ones as what they are computed with, a bank each.
+template <class E, class A, bool SMALL = sizeof(E) < 4> struct Cell {
+  typedef E T;
+  static INLINE T of(E e) { return e; }
+  static INLINE A in(T c) { return Element<E, A>::in(c); }
+  static INLINE T out(A a) { return Element<E, A>::out(a); }
+  static INLINE E element(T c) { return c; }
+};
+template <class E, class A> struct Cell<E, A, true> {
+  typedef A T;
+  static INLINE T of(E e) { return Element<E, A>::in(e); }
+  static INLINE A in(T c) { return c; }
+  static INLINE T out(A a) { return a; }
+  static INLINE E element(T c) { return Element<E, A>::out(c); }
+};
+
+// bring and take move n elements of each line from and to memory, neighbours by neighbours.
+template <class C, class T, class E> INLINE void bring(Room<T>& to, const E* from, i64 at, i64 step, u32 lines, u32 n) {
+  u32 lane = threadIdx.x & 31;
+  each(at, lines, [&](i64 line, u32 r) ALWAYS_INLINE {
+    if (lane < n) to.of[r][lane] = C::of(load(from + line + (i64)lane * step));
+  });
+}
+template <class C, class T, class E> INLINE void take(const Room<T>& from, E* to, i64 at, i64 step, u32 lines, u32 n) {
+  u32 lane = threadIdx.x & 31;
+  each(at, lines, [&](i64 line, u32 r) ALWAYS_INLINE {
+    if (lane < n) store(to + line + (i64)lane * step, C::element(from.of[r][lane]));
+  });
+}
+
+template <class S> INLINE void rows(const Scan& p) {
+  typedef typename S::E E;
+  typedef typename S::A A;
+  typedef Cell<E, A> C;
+  typedef Room<typename C::T> Elements;
+  constexpr u32 BYTES = sizeof(Elements) * (S::AFFINE ? 2 : 1);
+  u32 lane = threadIdx.x & 31, warps = blockDim.x / 32;
+  u32 bytes = BYTES + (p.at ? (u32)sizeof(Room<i64>) : 0);
+  u8* mine = room + threadIdx.x / 32 * bytes;
+  Elements &xs = ((Elements*)mine)[0], &as = ((Elements*)mine)[1];
+  Room<i64>& places = *(Room<i64>*)(mine + BYTES);
+  u64 met = p.length - p.exclusive;
+  for (u64 group = blockIdx.x * warps + threadIdx.x / 32; group * WIDE < p.lines; group += gridDim.x * warps) {
+    u64 line = group * WIDE + lane;
+    u32 lines = p.lines - group * WIDE < WIDE ? (u32)(p.lines - group * WIDE) : WIDE;
+    bool there = lane < lines;
+    i64 at[4];
+    locate(p.kept, there ? line : p.lines - 1, at);
+    if (there) begin<S>(p, at);
+    if (p.exclusive) {
+      at[0] += p.step[0];
+      at[3] += p.step[3];
+    }
+    S s;
+#pragma unroll 1
+    for (u64 i = 0; i < met; i += WIDE) {
+      u32 n = met - i < WIDE ? (u32)(met - i) : WIDE;
+      bring<C>(xs, (const E*)p.x, at[1], p.step[1], lines, n);
+      if (S::AFFINE) bring<C>(as, (const E*)p.a, at[2], p.step[2], lines, n);
+      sync_warp();
+#pragma unroll 1
+      for (u32 k = 0; there && k < n; k++) {
+        A x = C::in(xs.of[lane][k]), a{};
+        if (S::AFFINE) a = C::in(as.of[lane][k]);
+        xs.of[lane][k] = C::out(quiet(s.next(x, a, i + k == 0, p.first + (i64)(i + k) * p.along)));
+        if (p.at) places.of[lane][k] = s.place();
+      }
+      if (n == SETTLE) s.settle();
+      sync_warp();
+      take<C>(xs, (E*)p.y, at[0], p.step[0], lines, n);
+      if (p.at) take<Cell<i64, i64>>(places, (i64*)p.at, at[3], p.step[3], lines, n);
+      sync_warp();
+#pragma unroll
+      for (u32 k = 0; k < 4; k++) at[k] += (i64)WIDE * p.step[k];
+    }
+  }
+}
+
+#define SCAN(name, ...)                                                         \
+  KERNEL __launch_bounds__(256) scan_##name##_rows(Fault* fault, Scan p) {      \
+    UNLESS_FAULTY(fault);                                                       \
+    rows<__VA_ARGS__>(p);                                                       \
+  }                                                                             \
+  KERNEL __launch_bounds__(256) scan_##name##_columns(Fault* fault, Scan p) {   \
+    UNLESS_FAULTY(fault);                                                       \
+    columns<__VA_ARGS__>(p);                                                    \
+  }
+
+#define SCAN_BITS(dtype, E, A)                 \
+  SCAN(sum_##dtype, Running<E, A>)             \
+  SCAN(prod_##dtype, Product<E, A>)            \
+  SCAN(affine_##dtype, Affine<E, A>)
+SCAN_BITS(uint8, u8, u32)
+SCAN_BITS(uint16, u16, u32)
+SCAN_BITS(uint32, u32, u32)
+SCAN_BITS(uint64, u64, u64)
+SCAN(affine_bool, AffineBool)
+SCAN(min_bool, MinBool)
+
+#define SCAN_ORDER(dtype, E, A)                \
+  SCAN(max_##dtype, Extreme<E, A, true>)       \
+  SCAN(min_##dtype, Extreme<E, A, false>)
+SCAN_ORDER(int8, i8, i32)
+SCAN_ORDER(int16, i16, i32)
+SCAN_ORDER(int32, i32, i32)
+SCAN_ORDER(int64, i64, i64)
+SCAN_ORDER(uint8, u8, u32)
+SCAN_ORDER(uint16, u16, u32)
+SCAN_ORDER(uint32, u32, u32)
+SCAN_ORDER(uint64, u64, u64)
+
+#define SCAN_FLOAT(dtype, E, A)                \
+  SCAN(sum_##dtype, Carried<E, A>)             \
+  SCAN(prod_##dtype, Product<E, A>)            \
+  SCAN_ORDER(dtype, E, A)                      \
+  SCAN(logsumexp_##dtype, LogSumExp<E, A>)     \
+  SCAN(affine_##dtype, Affine<E, A>)
+SCAN_FLOAT(float16, f16, f32)
+SCAN_FLOAT(bfloat16, bf16, f32)
+SCAN_FLOAT(float32, f32, f32)
+SCAN_FLOAT(float64, f64, f64)
+
+#define SCAN_COMPLEX(dtype, E, A)              \
+  SCAN(sum_##dtype, Carried<E, A>)             \
+  SCAN(prod_##dtype, Product<E, Complex<f64>>) \
+  SCAN(affine_##dtype, Affine<E, Complex<f64>>)
+SCAN_COMPLEX(complex64, Complex<f32>, Complex<f32>)
+SCAN_COMPLEX(complex128, Complex<f64>, Complex<f64>)

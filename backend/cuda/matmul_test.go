@@ -1,0 +1,105 @@
+package cuda
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/adjoint-go/adjoint/backend/cpu"
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// nansAlike takes all NaNs to be one: which bits those of a product have is not promised.
+func nansAlike(dt tensor.DType, got, want []byte) bool {
+	clear := func(b []byte) *tensor.Tensor {
+		s := tensor.NewStorage(len(b))
+		to, _ := s.Bytes()
+		copy(to, b)
+		switch dt {
+		case tensor.Complex64:
+			dt = tensor.Float32
+		case tensor.Complex128:
+			dt = tensor.Float64
+		}
+		v := tensor.Must(tensor.NewView(s, dt, tensor.RowMajor([]int{len(b) / dt.Size()})))
+		return tensor.Must(v.Copy())
+	}
+	a, b := clear(got), clear(want)
+	for i := range a.Size() {
+		x, y := floatAt(a, i), floatAt(b, i)
+		if math.Float64bits(x) != math.Float64bits(y) && (x == x || y == y) {
+			return false
+		}
+	}
+	return true
+}
+
+func floatAt(t *tensor.Tensor, i int) float64 {
+	s := t.Storage()
+	switch t.DType() {
+	case tensor.Float16:
+		return float64(tensor.Elements[tensor.F16](s)[i].Float32())
+	case tensor.BFloat16:
+		return float64(tensor.Elements[tensor.BF16](s)[i].Float32())
+	case tensor.Float32:
+		return float64(tensor.Elements[float32](s)[i])
+	case tensor.Float64:
+		return tensor.Elements[float64](s)[i]
+	}
+	return math.NaN()
+}
+
+// fusedCPU reports whether the CPU multiplies and adds floats with one rounding.
+func fusedCPU(t *testing.T) bool {
+	t.Helper()
+	x := tensor.Must(tensor.FromFloat64s(tensor.Float32, []float64{1, 1 + 0x1p-12}, 1, 2)).View()
+	y := tensor.Must(tensor.FromFloat64s(tensor.Float32, []float64{-1 - 0x1p-11, 1 + 0x1p-12}, 2, 1)).View()
+	out := tensor.Must(tensor.FromFloat64s(tensor.Float32, []float64{1}, 1, 1)).View()
+	operand := func(v tensor.View) graph.Operand { return graph.Operand{DType: v.DType(), Layout: v.Layout()} }
+	c := cpu.New()
+	k, err := c.Compile(ops.MatMulOp{}, []graph.Operand{operand(out)}, []graph.Operand{operand(x), operand(y)}, []bool{true})
+	if err == nil {
+		err = k.Run(c.Exec(), []tensor.Write{tensor.Must(tensor.NewWrite(out))}, []tensor.Read{x.Read(), y.Read()})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tensor.Elements[float32](out.Storage())[0] != 0
+}
+
+// TestMatMul: on CPUs with fused multiply-adds the products of floats have the same bits; others round every
+// product, and only the products of integers are compared.
+func TestMatMul(t *testing.T) {
+	rng, fused := rand.New(rand.NewPCG(11, 12)), fusedCPU(t)
+	cases := []struct {
+		why     string
+		batch   []int
+		m, k, n int
+	}{
+		{"one product", nil, 1, 1, 1},
+		{"nothing to add", nil, 3, 0, 2},
+		{"no rows", nil, 0, 4, 2},
+		{"a part of a tile", nil, 5, 7, 3},
+		{"tiles with edges", nil, 37, 45, 70},
+		{"batches", []int{2, 3}, 4, 5, 6},
+		{"a row times a matrix", nil, 1, 90, 40},
+		{"two blocks of k and a short one", nil, 3, 530, 4},
+		{"a large tile with edges", []int{300}, 20, 3, 10},
+	}
+	for _, dt := range allDTypes[1:] {
+		for _, c := range cases {
+			if dt.IsFloat() && !fused || !dt.IsFloat() && c.why == "a large tile with edges" {
+				continue
+			}
+			for _, special := range []int{0, 3} {
+				x := foldView(rng, dt, laid(rng.IntN(layoutKinds), append(c.batch[:len(c.batch):len(c.batch)], c.m, c.k)), special)
+				y := foldView(rng, dt, laid(rng.IntN(layoutKinds), append(c.batch[:len(c.batch):len(c.batch)], c.k, c.n)), special)
+				out := graph.Operand{DType: dt,
+					Layout: laid(rng.IntN(layoutKinds), append(c.batch[:len(c.batch):len(c.batch)], c.m, c.n))}
+				sameAsCPU(t, ops.MatMulOp{}, []tensor.View{x, y}, []graph.Operand{out}, nansAlike)
+			}
+		}
+	}
+}

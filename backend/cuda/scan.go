@@ -1,0 +1,141 @@
+package cuda
+
+import (
+	"unsafe"
+
+	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// lineScanArgs is the mirror of Scan in scan.cu.
+type lineScanArgs struct {
+	y, x, a, at   uint64
+	lines, length uint64
+	step          [4]int64
+	first, along  int64
+	exclusive     uint32
+	_             uint32
+	kept          lineNest[[4]int64]
+}
+
+// scan is h at each element along an axis. A line's elements are met one after another, by one lane; where
+// neighbours of a line are close in memory a warp moves 32 lines through the block's memory.
+type scan struct {
+	operands    plan.Operands
+	args        lineScanArgs
+	indices     bool
+	fn          *function
+	grid, block dim3
+	shared      int
+	states      plan.States[lineScanArgs]
+}
+
+// compileScan makes the kernel. It may run in place, unless it is exclusive. Of Max and Min the indices are written
+// where they are wanted.
+func compileScan(b *Backend, op ops.ScanOp, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
+	k := &scan{indices: len(out) == 2 && used[1]}
+	if !k.indices {
+		out = out[:1]
+	}
+	over := make([]bool, len(in))
+	for i := range over {
+		over[i] = !op.Exclusive
+	}
+	k.operands = b.operands(out, in, over...)
+	a := &k.args
+	a.length, a.along = uint64(in[0].Shape[op.Axis]), 1
+	if op.Exclusive {
+		a.exclusive = 1
+	}
+	if op.Reverse {
+		a.first, a.along = int64(a.length)-1, -1
+	}
+	// The operands y, x, a and at; what there is not has the layout of y.
+	var kept [4]tensor.Layout
+	for i, l := range [4]tensor.Layout{out[0].Layout, in[len(in)-1].Layout, in[0].Layout, out[len(out)-1].Layout} {
+		kept[i], _ = plan.Split(l, []int{op.Axis})
+		a.step[i] = a.along * int64(l.Strides[op.Axis])
+	}
+	var err error
+	kept = [4]tensor.Layout(plan.ByStride(kept[:]...))
+	if a.kept, err = newLineNest[[4]int64](kept[:]...); err != nil {
+		return nil, err
+	}
+	a.lines = uint64(kept[0].Size())
+	shape := k.divide(b, max(4, in[0].DType.Size())*len(in))
+	k.fn, err = b.function("scan", "scan_"+scanKernel(op.Fn, in[0].DType)+"_"+shape)
+	return k, err
+}
+
+// divide chooses who scans a line; size is the bytes of an element of every operand.
+func (k *scan) divide(b *Backend, size int) (shape string) {
+	a := &k.args
+	beside := uint64(0)
+	if a.kept.axes > 0 {
+		beside = uint64(magnitude(a.kept.axis[0].step[0]))
+	}
+	if beside > 0 && beside < uint64(magnitude(a.step[0])) {
+		k.grid, k.block = b.gridFor(a.lines), dim3{foldThreads, 1, 1}
+		return "columns"
+	}
+	const room = 32 * 33 // elements that a warp moves at a time, and a gap a line
+	if k.indices {
+		size += 8
+	}
+	warps := min(foldThreads/32, sharedBytes/(room*size))
+	k.shared = warps * room * size
+	k.block = dim3{uint32(32 * warps), 1, 1}
+	k.grid = b.gridFor(a.lines * foldThreads / uint64(32*warps))
+	return "rows"
+}
+
+// scanKernel names the scan of a dtype in scan.cu.
+func scanKernel(fn ops.ScanFn, dt tensor.DType) string {
+	extreme := fn == ops.ScanMax || fn == ops.ScanMin
+	switch {
+	case dt == tensor.Bool && (fn == ops.ScanSum || fn == ops.ScanMax):
+		return "max_uint8"
+	case dt == tensor.Bool && fn != ops.ScanAffine:
+		return "min_bool"
+	case dt.IsInteger() && !extreme:
+		dt = unsignedOf(dt)
+	}
+	return scanNames[fn] + "_" + dt.String()
+}
+
+var scanNames = [...]string{
+	ops.ScanSum: "sum", ops.ScanProd: "prod", ops.ScanMax: "max", ops.ScanMin: "min",
+	ops.ScanLogSumExp: "logsumexp", ops.ScanAffine: "affine",
+}
+
+func (k *scan) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
+	out = out[:min(len(out), len(k.operands.Out))] // a result that is not wanted may be anything
+	if err := k.operands.Check(out, in); err != nil {
+		return err
+	}
+	if k.args.length == 0 || k.args.lines == 0 {
+		return nil
+	}
+	a := k.states.Get()
+	*a = k.args
+	a.y, a.x, a.a = addressOf(out[0].View()), addressOf(in[len(in)-1].View()), addressOf(in[0].View())
+	if k.indices {
+		a.at = addressOf(out[1].View())
+	}
+	if a.first > 0 { // the elements of a line that is met from its end
+		for i, p := range [4]*uint64{&a.y, &a.x, &a.a, &a.at} {
+			size := out[0].DType().Size()
+			if i == 3 {
+				size = 8
+			}
+			if *p != 0 {
+				*p -= uint64(a.first * a.step[i] * int64(size))
+			}
+		}
+	}
+	err := x.(*Exec).launch(k.fn, k.grid, k.block, k.shared, unsafe.Pointer(a))
+	k.states.Put(a)
+	return err
+}

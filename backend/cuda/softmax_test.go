@@ -1,0 +1,49 @@
+package cuda
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+func TestSoftmax(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	cases := []struct {
+		why   string
+		shape []int
+		axis  int
+		kind  int // of both layouts; −1 is any
+	}{
+		{"a line of one", []int{5, 1}, 1, -1},
+		{"no elements", []int{5, 0}, 1, -1},
+		{"no lines", []int{0, 5}, 1, -1},
+		{"a part of a warp does a line", []int{7, 17}, 1, 0},
+		{"a warp does a line of several blocks", []int{3, 700}, 1, 0},
+		{"rows in any layout", []int{9, 40}, 1, -1},
+		{"columns", []int{150, 35}, 0, 0},
+		{"columns of the middle axis", []int{3, 20, 7}, 1, -1},
+		{"a block does a line that it keeps", []int{2, 2100}, 1, 0},
+		{"a block does a line that it reads again", []int{1, 12500}, 1, 0},
+	}
+	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
+		for _, log := range []bool{false, true} {
+			for _, c := range cases {
+				if testing.Short() && c.shape[1] > 10000 && dt != tensor.Float32 {
+					continue
+				}
+				for _, special := range []int{0, 2, 100} {
+					from, to := c.kind, c.kind
+					if c.kind < 0 {
+						from, to = rng.IntN(layoutKinds), rng.IntN(layoutKinds)
+					}
+					in := foldView(rng, dt, laid(from, c.shape), special)
+					out := graph.Operand{DType: dt, Layout: laid(to, c.shape)}
+					sameAsCPU(t, ops.SoftmaxOp{Axis: c.axis, Log: log}, []tensor.View{in}, []graph.Operand{out}, nil)
+				}
+			}
+		}
+	}
+}
