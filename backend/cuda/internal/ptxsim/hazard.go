@@ -171,7 +171,7 @@ func (w *warp) globalRead(op *memop, p, n uint64, lane int) {
 		if old == mine {
 			continue
 		}
-		if old>>44 == mine>>44 && (old^mine)&0xffffffff != 0 {
+		if old>>44 == mine>>44 && (old^mine)&0xffffffff != 0 && old>>20&bytes != 0 { // of bytes apart the last is kept
 			m.read = mine | 0xffffffff | old&(15<<32)
 		} else {
 			m.read = mine
