@@ -53,7 +53,7 @@ func compileGather(b *Backend, op ops.GatherOp, out, in []graph.Operand) (graph.
 		return k, err
 	}
 	size := out[0].DType.Size()
-	p := s.places(s.axes(), everyAxis(out[0].Layout), out[0].Layout, size, s.strides())
+	p := s.places(s.axes(), everyAxis(out[0].Layout), out[0].Layout, size, strideBytes(s.x))
 	if k.plans[0], err = newGatherPlan(b, p, size); err != nil {
 		return nil, err
 	}

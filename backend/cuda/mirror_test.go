@@ -30,6 +30,8 @@ func TestMirrors(t *testing.T) {
 		{"combine", []string{"sum_rows_f16", "sum_rows_f64"}, unsafe.Sizeof(segmentsArgs{})},
 		{"combine", []string{"combine_i8", "combine_c128", "long_u8"}, unsafe.Sizeof(combineArgs{})},
 		{"scatterscan", []string{"exchange_8", "affine_c128", "affine_bool"}, unsafe.Sizeof(scanArgs{})},
+		{"scatteratomic", []string{"atomic_i32_1", "atomic_u64_1"}, unsafe.Sizeof(atomicArgs[[1]indexArgs]{})},
+		{"scatteratomic", []string{"atomic_i32_16", "atomic_u64_16"}, unsafe.Sizeof(atomicArgs[[mostIndices]indexArgs]{})},
 		{"sparseupdate", []string{"update_f32", "long_f64"}, unsafe.Sizeof(sparseArgs{})},
 		{"sparseupdate", []string{"rest_f32", "rest_f64"}, unsafe.Sizeof(restArgs{})},
 		{"masked", []string{"mask_count", "mask_scan", "mask_list"}, unsafe.Sizeof(maskArgs{})},

@@ -29,7 +29,7 @@ type (
 
 // scatter is the kernel of ops.ScatterOp. It checks the indices, and then copies x to y unless they are one. Of a Set
 // the last writers are found in a table of the slots, and where y is another memory than x one pass copies and writes;
-// where slots are many more than positions, and for all other combinations, the positions are sorted.
+// where slots are many more than positions, and for all other combinations whose order shows, the positions are sorted.
 type scatter struct {
 	operands plan.Operands
 	check    *indexCheck
@@ -76,6 +76,9 @@ func compileScatter(b *Backend, op ops.ScatterOp, out, in []graph.Operand) (grap
 	s, err := newWindowSpec("ops.Scatter", op.Window, op.Mode, op.Origin, in[0], in, 2)
 	if err != nil {
 		return nil, err
+	}
+	if orderless(out[0].DType, op.Combine) {
+		return newScatterAtomic(b, s, op.Combine, out, in)
 	}
 	k := &scatter{operands: b.operands(out, in, true), size: in[1].Size(), how: op.Combine}
 	if k.check, err = newIndexCheck(b, s); err != nil {
@@ -149,10 +152,13 @@ func (k *scatter) planSorted(b *Backend, t *setSorted, y, u graph.Operand, w nes
 	return err
 }
 
-// combineName is the element type that a combination is made in: for bool, which is 0 or 1, or is the maximum and
-// and the minimum.
+// combineName is the element type that a combination is made in. For bool, which is 0 or 1, or is the maximum and
+// and the minimum; products do not depend on a sign.
 func combineName(dt tensor.DType, how ops.Combine) (string, ops.Combine) {
-	if dt != tensor.Bool {
+	switch {
+	case dt.IsInteger() && how == ops.CombineMul:
+		return fmt.Sprintf("u%d", dt.Size()*8), how
+	case dt != tensor.Bool:
 		return kernelName(dt), how
 	}
 	switch how {

@@ -180,6 +180,12 @@ func TestChecks(t *testing.T) {
 			fault: "race between blocks", grid: 2, block: 1,
 		},
 		{
+			name: "bytes of one word", why: "blocks may each read and write a byte of their own",
+			bad:   "mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd0, %rd5; ld.global.u8 %r2, [%rd0]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
+			good:  "mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd0, %rd5; ld.global.u8 %r2, [%rd5]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
+			fault: "race between blocks", grid: 4, block: 1,
+		},
+		{
 			name: "read of another block's", why: "nothing orders one block's write before the other's read",
 			bad:   "mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd5, %rd0, %rd5; ld.global.u32 %r2, [%rd0]; add.s32 %r2, %r2, 1; st.global.u32 [%rd5], %r2;",
 			good:  "mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd5, %rd0, %rd5; ld.global.u32 %r2, [%rd0+128]; add.s32 %r2, %r2, 1; st.global.u32 [%rd5], %r2;",

@@ -170,7 +170,9 @@ func (w *warp) globalRead(op *memop, p, n uint64, lane int) {
 			w.fault(codeRace, lane, "race between blocks, read after write by block %d at %#x",
 				m.write&0xffffffff-1, p)
 		}
-		if old := m.read; old>>44 == mine>>44 {
+		old := m.read
+		together := (old^mine)&0xffffffff == 0 || old>>20&bytes != 0 // of bytes apart of two blocks the last is kept
+		if old>>44 == mine>>44 && together {
 			m.read = joinedBlocks(old, mine)
 		} else {
 			m.read = mine
