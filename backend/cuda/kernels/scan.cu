@@ -161,20 +161,23 @@ template <class S> INLINE void columns(const Scan& p) {
     S s;
 #pragma unroll 1
     for (u64 i = 0; i < met; i += N) {
+      u32 n = met - i < N ? (u32)(met - i) : N;
       A xs[N], as[N];
 #pragma unroll
-      for (u32 k = 0; k < N; k++) {
-        u64 e = i + k < met ? i + k : met - 1; // what is beyond the end is read, and not used
-        xs[k] = Element<E, A>::in(load(x + (i64)e * p.step[1]));
-        if (S::AFFINE) as[k] = Element<E, A>::in(load(a + (i64)e * p.step[2]));
-      }
+      for (u32 k = 0; k < N; k++)
+        if (k < n) {
+          xs[k] = Element<E, A>::in(load(x));
+          x += p.step[1];
+          if (S::AFFINE) as[k] = Element<E, A>::in(load(a)), a += p.step[2];
+        }
 #pragma unroll
-      for (u32 k = 0; k < N; k++) {
-        if (i + k >= met) break;
-        A v = s.next(xs[k], as[k], i + k == 0, p.first + (i64)(i + k) * p.along);
-        store(y + (i64)(i + k) * p.step[0], result<S>(v));
-        if (places) places[(i64)(i + k) * p.step[3]] = s.place();
-      }
+      for (u32 k = 0; k < N; k++)
+        if (k < n) {
+          A v = s.next(xs[k], as[k], i + k == 0, p.first + (i64)(i + k) * p.along);
+          store(y, result<S>(v));
+          y += p.step[0];
+          if (places) *places = s.place(), places += p.step[3];
+        }
       if ((i + N) % SETTLE == 0) s.settle();
     }
   }

@@ -51,7 +51,7 @@ template <class E, class A, bool LOG> INLINE void warps(const Softmax& p) {
       return v;
     };
     w.divide(fold_tree<typename W::F>(
-        [&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<typename W::F, 2>(term, first, n); }, 0, p.length,
+        [&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<typename W::F, 2>(indexed(term), first, n); }, 0, p.length,
         p.width));
     sync_warp();
     E* out = (E*)p.dst + at;
@@ -94,7 +94,7 @@ template <class E, class A, bool LOG> INLINE void blocks(const Softmax& p) {
       return v;
     };
     u64 from = warp * p.piece, to = from + p.piece < p.length ? from + p.piece : p.length;
-    A s = fold_tree<F, 4>([&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<F, 2>(term, first, n); },
+    A s = fold_tree<F, 4>([&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<F, 2>(indexed(term), first, n); },
                           from < to ? from : to, to, 32);
     if (!lane) sums[warp] = s;
     sync_block();
