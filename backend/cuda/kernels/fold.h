@@ -288,12 +288,12 @@ template <class E, class Do> INLINE void walk_columns(const Lines& p, Do work) {
 
 // ---- the tree in a warp
 
-// tree joins the values of the first n of every `width` lanes that begin at a multiple of it, `apart` lanes from
+// tree joins the values of the first n, the same in all lanes, of every `width` lanes that begin at a multiple of it, `apart` lanes from
 // one to the next; all lanes get the result.
 template <class F> INLINE typename F::A tree(typename F::A v, u32 n, u32 apart, u32 width) {
   u32 lane = threadIdx.x & 31, place = (lane & (width - 1)) / apart;
 #pragma unroll 1
-  for (u32 d = 1; d * apart < width; d *= 2) {
+  for (u32 d = 1; d < n; d *= 2) {
     typename F::A right = shuffle_down(v, d * apart);
     if (!(place & (2 * d - 1)) && place + d < n) v = F::join(v, right);
   }
