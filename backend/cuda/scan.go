@@ -16,12 +16,12 @@ type lineScanArgs struct {
 	step          [4]int64
 	first, along  int64
 	exclusive     uint32
-	_             uint32
+	beside        uint32
 	kept          lineNest[[4]int64]
 }
 
 // scan is h at each element along an axis. A line's elements are met one after another, by one lane; where
-// neighbours of a line are close in memory a warp moves 32 lines through the block's memory.
+// neighbours of a line are close in memory a warp moves some lines through the block's memory.
 type scan struct {
 	operands    plan.Operands
 	args        lineScanArgs
@@ -69,6 +69,10 @@ func compileScan(b *Backend, op ops.ScanOp, out, in []graph.Operand, used []bool
 	return k, err
 }
 
+// scanWarps is how many warps a multiprocessor should have: where lines are few, a warp does fewer of them. Results do
+// not depend on it; tests lower it.
+var scanWarps = 8
+
 // divide chooses who scans a line; size is the bytes of an element of every operand.
 func (k *scan) divide(b *Backend, size int) (shape string) {
 	a := &k.args
@@ -80,14 +84,18 @@ func (k *scan) divide(b *Backend, size int) (shape string) {
 		k.grid, k.block = b.gridFor(a.lines), dim3{foldThreads, 1, 1}
 		return "columns"
 	}
-	const room = 32 * 33 // elements that a warp moves at a time, and a gap a line
+	const room = 1024 + 32 // elements that a warp moves at a time, and a gap a line
+	a.beside = 32
+	for a.beside > 1 && a.lines < uint64(a.beside)*uint64(scanWarps*b.about.Multiprocessors) {
+		a.beside /= 2
+	}
 	if k.indices {
 		size += 8
 	}
 	warps := min(foldThreads/32, sharedBytes/(room*size))
 	k.shared = warps * room * size
 	k.block = dim3{uint32(32 * warps), 1, 1}
-	k.grid = b.gridFor(a.lines * foldThreads / uint64(32*warps))
+	k.grid = b.gridFor((a.lines + uint64(a.beside) - 1) / uint64(a.beside) * foldThreads / uint64(warps))
 	return "rows"
 }
 

@@ -1,8 +1,8 @@
 // Scans: y = h at each element along an axis, as backend/cpu/scan.go has it: a line's elements are met one after
 // another, and sums of floats carry what rounding loses in a second word.
 //
-// rows    a warp does 32 lines whose neighbours are neighbours in memory: it moves 32 elements of each through the
-//         block's memory, so that accesses are whole sectors, and a lane scans a line
+// rows    a warp does 32 lines whose neighbours are neighbours in memory, or fewer where there are few: it moves them
+//         through the block's memory, so that accesses are whole sectors, and a lane scans a line
 // columns a thread does a line, beside threads that do the lines beside it
 //
 // Both are bound by memory where there are lines enough, by the latency of an element otherwise.
@@ -15,6 +15,7 @@ struct Scan {
   i64 step[4]; // along a line, of y, x, a, at
   i64 first, along; // the place of the element that is met first, and from one to the next
   u32 exclusive;
+  u32 beside; // lines that a warp does, of rows
   Nest<4> kept; // of the lines: y, x, a, at
 };
 
@@ -183,21 +184,25 @@ template <class S> INLINE void columns(const Scan& p) {
   }
 }
 
-#define WIDE 32u
+#define CELLS 1024u
 
-// Room is what a warp moves lines through: an element of each of 32 lines a column.
+// Room is what a warp moves lines through: CELLS / lines elements of each, and a gap a line, so that its lanes meet in
+// different banks.
 template <class T> struct Room {
-  T of[WIDE][WIDE + 1];
+  T of[CELLS + 32];
+  INLINE T& at(u32 line, u32 i, u32 span) { return of[line * (span + 1) + i]; }
 };
 
-// each calls move(line, r) for every line r, whose place lane r holds; four of them at a time.
-template <class Move> INLINE void each(i64 at, u32 lines, Move move) {
+// each calls move(line, r, i) for every 32 of the n elements of every line r, whose place lane r holds: lane l moves
+// element i + l. Four moves are under way at a time.
+template <class Move> INLINE void each(i64 at, u32 lines, u32 n, u32 wide, Move move) {
 #pragma unroll 1
-  for (u32 r = 0; r < lines; r += 4)
+  for (u32 t = 0; t < (n + 31) / 32 * wide; t += 4)
 #pragma unroll
     for (u32 q = 0; q < 4; q++) {
-      i64 line = shuffle_from(at, r + q);
-      if (r + q < lines) move(line, r + q);
+      u32 r = (t + q) & (wide - 1), i = (t + q) / wide * 32;
+      i64 line = shuffle_from(at, r);
+      if (r < lines) move(line, r, i);
     }
 }
 
@@ -217,17 +222,19 @@ template <class E, class A> struct Cell<E, A, true> {
   static INLINE E element(T c) { return Element<E, A>::out(c); }
 };
 
-// bring and take move n elements of each line from and to memory, neighbours by neighbours.
-template <class C, class T, class E> INLINE void bring(Room<T>& to, const E* from, i64 at, i64 step, u32 lines, u32 n) {
+// bring and take move the next n elements of each line from and to memory, neighbours by neighbours.
+template <class C, class T, class E>
+INLINE void bring(Room<T>& to, const E* from, i64 at, i64 step, u32 lines, u32 n, u32 span) {
   u32 lane = threadIdx.x & 31;
-  each(at, lines, [&](i64 line, u32 r) ALWAYS_INLINE {
-    if (lane < n) to.of[r][lane] = C::of(load(from + line + (i64)lane * step));
+  each(at, lines, n, CELLS / span, [&](i64 line, u32 r, u32 i) ALWAYS_INLINE {
+    if (i + lane < n) to.at(r, i + lane, span) = C::of(load(from + line + (i64)(i + lane) * step));
   });
 }
-template <class C, class T, class E> INLINE void take(const Room<T>& from, E* to, i64 at, i64 step, u32 lines, u32 n) {
+template <class C, class T, class E>
+INLINE void take(Room<T>& from, E* to, i64 at, i64 step, u32 lines, u32 n, u32 span) {
   u32 lane = threadIdx.x & 31;
-  each(at, lines, [&](i64 line, u32 r) ALWAYS_INLINE {
-    if (lane < n) store(to + line + (i64)lane * step, C::element(from.of[r][lane]));
+  each(at, lines, n, CELLS / span, [&](i64 line, u32 r, u32 i) ALWAYS_INLINE {
+    if (i + lane < n) store(to + line + (i64)(i + lane) * step, C::element(from.at(r, i + lane, span)));
   });
 }
 
@@ -236,16 +243,16 @@ template <class S> INLINE void rows(const Scan& p) {
   typedef typename S::A A;
   typedef Cell<E, A> C;
   typedef Room<typename C::T> Elements;
-  constexpr u32 BYTES = sizeof(Elements) * (S::AFFINE ? 2 : 1);
-  u32 lane = threadIdx.x & 31, warps = blockDim.x / 32;
+  constexpr u32 BYTES = sizeof(Elements) * (S::AFFINE ? 2 : 1), N = S::AT_ONCE;
+  u32 lane = threadIdx.x & 31, warps = blockDim.x / 32, wide = p.beside, span = CELLS / wide;
   u32 bytes = BYTES + (p.at ? (u32)sizeof(Room<i64>) : 0);
   u8* mine = room + threadIdx.x / 32 * bytes;
   Elements &xs = ((Elements*)mine)[0], &as = ((Elements*)mine)[1];
   Room<i64>& places = *(Room<i64>*)(mine + BYTES);
   u64 met = p.length - p.exclusive;
-  for (u64 group = blockIdx.x * warps + threadIdx.x / 32; group * WIDE < p.lines; group += gridDim.x * warps) {
-    u64 line = group * WIDE + lane;
-    u32 lines = p.lines - group * WIDE < WIDE ? (u32)(p.lines - group * WIDE) : WIDE;
+  for (u64 group = blockIdx.x * warps + threadIdx.x / 32; group * wide < p.lines; group += gridDim.x * warps) {
+    u64 line = group * wide + lane;
+    u32 lines = p.lines - group * wide < wide ? (u32)(p.lines - group * wide) : wide;
     bool there = lane < lines;
     i64 at[4];
     locate(p.kept, there ? line : p.lines - 1, at);
@@ -256,25 +263,34 @@ template <class S> INLINE void rows(const Scan& p) {
     }
     S s;
 #pragma unroll 1
-    for (u64 i = 0; i < met; i += WIDE) {
-      u32 n = met - i < WIDE ? (u32)(met - i) : WIDE;
-      bring<C>(xs, (const E*)p.x, at[1], p.step[1], lines, n);
-      if (S::AFFINE) bring<C>(as, (const E*)p.a, at[2], p.step[2], lines, n);
+    for (u64 i = 0; i < met; i += span) {
+      u32 n = met - i < span ? (u32)(met - i) : span;
+      bring<C>(xs, (const E*)p.x, at[1], p.step[1], lines, n, span);
+      if (S::AFFINE) bring<C>(as, (const E*)p.a, at[2], p.step[2], lines, n, span);
       sync_warp();
 #pragma unroll 1
-      for (u32 k = 0; there && k < n; k++) {
-        A x = C::in(xs.of[lane][k]), a{};
-        if (S::AFFINE) a = C::in(as.of[lane][k]);
-        xs.of[lane][k] = C::out(quiet(s.next(x, a, i + k == 0, p.first + (i64)(i + k) * p.along)));
-        if (p.at) places.of[lane][k] = s.place();
+      for (u32 k = 0; there && k < n; k += N) {
+        typename C::T *x = &xs.at(lane, k, span), *a = &as.at(lane, k, span);
+        A next[N], by[N];
+#pragma unroll
+        for (u32 q = 0; q < N; q++) {
+          next[q] = k + q < n ? C::in(x[q]) : A{};
+          if (S::AFFINE) by[q] = k + q < n ? C::in(a[q]) : A{};
+        }
+#pragma unroll
+        for (u32 q = 0; q < N; q++)
+          if (k + q < n) {
+            x[q] = C::out(quiet(s.next(next[q], by[q], i + k + q == 0, p.first + (i64)(i + k + q) * p.along)));
+            if (p.at) places.at(lane, k + q, span) = s.place();
+          }
+        if ((k + N) % SETTLE == 0) s.settle();
       }
-      if (n == SETTLE) s.settle();
       sync_warp();
-      take<C>(xs, (E*)p.y, at[0], p.step[0], lines, n);
-      if (p.at) take<Cell<i64, i64>>(places, (i64*)p.at, at[3], p.step[3], lines, n);
+      take<C>(xs, (E*)p.y, at[0], p.step[0], lines, n, span);
+      if (p.at) take<Cell<i64, i64>>(places, (i64*)p.at, at[3], p.step[3], lines, n, span);
       sync_warp();
 #pragma unroll
-      for (u32 k = 0; k < 4; k++) at[k] += (i64)WIDE * p.step[k];
+      for (u32 k = 0; k < 4; k++) at[k] += (i64)span * p.step[k];
     }
   }
 }
