@@ -17,6 +17,8 @@ struct Scan {
   u32 exclusive;
   u32 beside; // lines that a warp does, of rows
   Nest<4> kept; // of the lines: y, x, a, at
+  // Of lines in pieces: the states behind each, 2ᵏ elements a piece.
+  u64 partial, piece, pieces;
 };
 
 // ---- what is scanned
@@ -38,6 +40,7 @@ template <class E, class A> struct Running : Scanning<E, A> { // a sum of intege
   A h{};
   static INLINE A identity() { return A{}; }
   INLINE A next(A x, A, bool, i64) { return h = h + x; }
+  static INLINE void join(A& h, i64&, A later, i64) { h = h + later; }
 };
 
 // two_sum is a + b, rounded, and what the rounding lost; that is NaN where the sum is not finite.
@@ -71,6 +74,7 @@ template <class E, class A> struct Product : Scanning<E, A> {
   A h = unit<A>();
   static INLINE A identity() { return unit<A>(); }
   INLINE A next(A x, A, bool, i64) { return h = product(h, x); }
+  static INLINE void join(A& h, i64&, A later, i64) { h = product(h, later); }
 };
 
 // Affine is h ← a·h + x, each rounded; the first element is h itself.
@@ -100,10 +104,14 @@ template <class E, class A, bool GREATEST> struct Extreme : Scanning<E, A> {
   INLINE Extreme() : h(identity()), k(-1) {}
   static INLINE A identity() { return Element<E, A>::in(Key<E>::element(Key<E>::end(!GREATEST))); }
   INLINE A next(A x, A, bool first, i64 place) {
-    bool beyond = GREATEST ? x > h : x < h;
-    if (first || beyond || (is_nan(x) && !is_nan(h))) k = place;
-    h = beyond || is_nan(x) ? x : x == h && x == 0 ? zero_of(GREATEST, h, x) : h;
+    if (first) k = place;
+    join(h, k, x, place);
     return h;
+  }
+  static INLINE void join(A& h, i64& k, A later, i64 place) {
+    bool beyond = GREATEST ? later > h : later < h, nan = is_nan(later);
+    if (beyond || (nan && !is_nan(h))) k = place;
+    h = beyond || nan ? later : later == h && h == 0 ? zero_of(GREATEST, h, later) : h;
   }
   INLINE i64 place() const { return k; }
 };
@@ -295,6 +303,121 @@ template <class S> INLINE void rows(const Scan& p) {
   }
 }
 
+// ---- pieces
+//
+// What has the same bits in every order (integers, bool, Max and Min) is scanned in three steps where lines are few and
+// long: fold the pieces of a line, scan their values, scan the elements behind them. A warp does a piece.
+
+// Passed is what has come to pass over some elements, the extreme of which is at place k.
+template <class A> struct Passed {
+  A h;
+  i64 k;
+};
+
+// after joins what came to pass before to what did later, in every lane where `before` says that something did.
+template <class S> INLINE Passed<typename S::A> after(bool before, Passed<typename S::A> a, Passed<typename S::A> b) {
+  if (!before) return b;
+  S::join(a.h, a.k, b.h, b.k);
+  return a;
+}
+
+// scan_warp makes every lane's value that of all lanes up to it.
+template <class S> INLINE Passed<typename S::A> scan_warp(Passed<typename S::A> v) {
+#pragma unroll 1
+  for (u32 d = 1; d < 32; d *= 2) {
+    Passed<typename S::A> left = {shuffle_up(v.h, d), shuffle_up(v.k, d)};
+    v = after<S>((threadIdx.x & 31) >= d, left, v);
+  }
+  return v;
+}
+
+// walk_pieces calls work for each piece with where its line lies, its number and its elements.
+template <class Do> INLINE void walk_pieces(const Scan& p, Do work) {
+  u64 met = p.length - p.exclusive;
+  for (u64 unit = thread_index() / 32; unit < p.lines * p.pieces; unit += thread_count() / 32) {
+    u64 line = unit / p.pieces, piece = unit - line * p.pieces, from = piece * p.piece;
+    i64 at[4];
+    locate(p.kept, line, at);
+    work(at, unit, piece, from, from + p.piece < met ? from + p.piece : met);
+  }
+}
+
+template <class S> INLINE Passed<typename S::A> passed(const Scan& p, i64 at, u64 i) {
+  typedef typename S::A A;
+  A x = Element<typename S::E, A>::in(load((const typename S::E*)p.x + at + (i64)i * p.step[1]));
+  return {x, p.first + (i64)i * p.along};
+}
+
+// fold joins the elements of a piece: a lane takes every 32nd, then lanes are joined. Sums and products are of
+// integers, which may change places; of extremes that tie the one that is met first goes first.
+template <class S> INLINE void fold(const Scan& p) {
+  typedef typename S::A A;
+  walk_pieces(p, [&](const i64 (&at)[4], u64 unit, u64, u64 from, u64 to) ALWAYS_INLINE {
+    u32 lane = threadIdx.x & 31;
+    Passed<A> v = passed<S>(p, at[1], from + lane < to ? from + lane : from);
+#pragma unroll 4
+    for (u64 i = from + lane + 32; i < to; i += 32) v = after<S>(true, v, passed<S>(p, at[1], i));
+#pragma unroll 1
+    for (u32 d = 1; d < 32; d *= 2) {
+      Passed<A> other = {shuffle_down(v.h, d), shuffle_down(v.k, d)};
+      if (lane + d >= 32 || from + lane + d >= to) continue;
+      v = (other.k - v.k) * p.along < 0 ? after<S>(true, other, v) : after<S>(true, v, other);
+    }
+    if (!lane) ((Passed<A>*)p.partial)[unit] = v;
+  });
+}
+
+// offsets makes the value of each piece that of all pieces up to it.
+template <class S> INLINE void offsets(const Scan& p) {
+  typedef typename S::A A;
+  u32 lane = threadIdx.x & 31;
+  for (u64 line = thread_index() / 32; line < p.lines; line += thread_count() / 32) {
+    Passed<A>* values = (Passed<A>*)p.partial + line * p.pieces;
+    Passed<A> behind = values[0];
+#pragma unroll 1
+    for (u64 i = 0; i < p.pieces; i += 32) {
+      u64 mine = i + lane < p.pieces ? i + lane : p.pieces - 1;
+      Passed<A> v = after<S>(i > 0, behind, scan_warp<S>(values[mine]));
+      if (i + lane < p.pieces) values[mine] = v;
+      behind = {shuffle_from(v.h, 31), shuffle_from(v.k, 31)};
+    }
+  }
+}
+
+// apply scans a piece behind those before it.
+template <class S> INLINE void apply(const Scan& p) {
+  typedef typename S::E E;
+  typedef typename S::A A;
+  walk_pieces(p, [&](const i64 (&at)[4], u64 unit, u64 piece, u64 from, u64 to) ALWAYS_INLINE {
+    u32 lane = threadIdx.x & 31;
+    if (!lane && piece == 0) begin<S>(p, at);
+    E* y = (E*)p.y + at[0] + (p.exclusive ? p.step[0] : 0);
+    i64* places = p.at ? (i64*)p.at + at[3] + (p.exclusive ? p.step[3] : 0) : nullptr;
+    Passed<A> behind = ((Passed<A>*)p.partial)[piece ? unit - 1 : unit];
+    bool some = piece > 0;
+#pragma unroll 1
+    for (u64 i = from; i < to; i += 128) {
+      Passed<A> v[4];
+#pragma unroll
+      for (u32 q = 0; q < 4; q++) {
+        u64 e = i + 32 * q + lane;
+        v[q] = passed<S>(p, at[1], e < to ? e : to - 1);
+      }
+#pragma unroll
+      for (u32 q = 0; q < 4; q++) {
+        u64 e = i + 32 * q + lane;
+        v[q] = after<S>(some, behind, scan_warp<S>(v[q]));
+        some = true;
+        if (e < to) {
+          store(y + (i64)e * p.step[0], result<S>(v[q].h));
+          if (places) places[(i64)e * p.step[3]] = v[q].k;
+        }
+        behind = {shuffle_from(v[q].h, 31), shuffle_from(v[q].k, 31)};
+      }
+    }
+  });
+}
+
 #define SCAN(name, ...)                                                         \
   KERNEL __launch_bounds__(256) scan_##name##_rows(Fault* fault, Scan p) {      \
     UNLESS_FAULTY(fault);                                                       \
@@ -305,20 +428,36 @@ template <class S> INLINE void rows(const Scan& p) {
     columns<__VA_ARGS__>(p);                                                    \
   }
 
+// SCAN_ANY is for what may be scanned in pieces.
+#define SCAN_ANY(name, ...)                                                     \
+  SCAN(name, __VA_ARGS__)                                                       \
+  KERNEL __launch_bounds__(256) scan_##name##_fold(Fault* fault, Scan p) {      \
+    UNLESS_FAULTY(fault);                                                       \
+    fold<__VA_ARGS__>(p);                                                       \
+  }                                                                             \
+  KERNEL __launch_bounds__(256) scan_##name##_offsets(Fault* fault, Scan p) {   \
+    UNLESS_FAULTY(fault);                                                       \
+    offsets<__VA_ARGS__>(p);                                                    \
+  }                                                                             \
+  KERNEL __launch_bounds__(256) scan_##name##_apply(Fault* fault, Scan p) {     \
+    UNLESS_FAULTY(fault);                                                       \
+    apply<__VA_ARGS__>(p);                                                      \
+  }
+
 #define SCAN_BITS(dtype, E, A)                 \
-  SCAN(sum_##dtype, Running<E, A>)             \
-  SCAN(prod_##dtype, Product<E, A>)            \
+  SCAN_ANY(sum_##dtype, Running<E, A>)         \
+  SCAN_ANY(prod_##dtype, Product<E, A>)        \
   SCAN(affine_##dtype, Affine<E, A>)
 SCAN_BITS(uint8, u8, u32)
 SCAN_BITS(uint16, u16, u32)
 SCAN_BITS(uint32, u32, u32)
 SCAN_BITS(uint64, u64, u64)
 SCAN(affine_bool, AffineBool)
-SCAN(min_bool, MinBool)
+SCAN_ANY(min_bool, MinBool)
 
 #define SCAN_ORDER(dtype, E, A)                \
-  SCAN(max_##dtype, Extreme<E, A, true>)       \
-  SCAN(min_##dtype, Extreme<E, A, false>)
+  SCAN_ANY(max_##dtype, Extreme<E, A, true>)   \
+  SCAN_ANY(min_##dtype, Extreme<E, A, false>)
 SCAN_ORDER(int8, i8, i32)
 SCAN_ORDER(int16, i16, i32)
 SCAN_ORDER(int32, i32, i32)
