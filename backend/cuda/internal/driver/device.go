@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"sync"
 	"unsafe"
 )
 
@@ -41,6 +42,22 @@ func (d *Driver) call(name string, fn uintptr, args ...uintptr) error {
 	}
 	return nil
 }
+
+// often is call for what every run does, with up to four arguments: it makes no garbage. The pragma is call's.
+//
+//go:uintptrescapes
+func (d *Driver) often(name string, fn, a0, a1, a2, a3 uintptr) error {
+	args := arguments.Get().(*[4]uintptr)
+	*args = [4]uintptr{a0, a1, a2, a3}
+	code := syscallN(fn, args[:])
+	arguments.Put(args)
+	if code != 0 {
+		return d.failure(name, code)
+	}
+	return nil
+}
+
+var arguments = sync.Pool{New: func() any { return new([4]uintptr) }}
 
 // result is call for one who looks at the code. The pragma is call's.
 //
@@ -160,7 +177,7 @@ func (c *Context) Release() error {
 // Exit.
 func (c *Context) Enter() error {
 	runtime.LockOSThread()
-	if err := c.d.call("CtxSetCurrent", c.d.api.CtxSetCurrent, c.handle); err != nil {
+	if err := c.d.often("CtxSetCurrent", c.d.api.CtxSetCurrent, c.handle, 0, 0, 0); err != nil {
 		runtime.UnlockOSThread()
 		return err
 	}
