@@ -544,6 +544,42 @@ func logF32(out *float32, x *float32, n int)
 //go:noescape
 func expF64(out *float64, x *float64, n int) int
 
+// expWideF32 is out = exp x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func expWideF32(out *float32, x *float32, n int)
+
+// sigmoidWideF32 is out = sigmoid x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func sigmoidWideF32(out *float32, x *float32, n int)
+
+// tanhWideF32 is out = tanh x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func tanhWideF32(out *float32, x *float32, n int)
+
+// logWideF32 is out = log x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func logWideF32(out *float32, x *float32, n int)
+
+// expSumsF32 is out = exp(x - m), element by element, and otherwise where x - m is NaN; sums has the sum of
+// each block of 128. It is bound by arithmetic in float64.
+//
+//go:noescape
+func expSumsF32(sums *float32, out *float32, x *float32, m float32, otherwise float32, blocks int)
+
+// expRowsF32 is out = exp(x - m) and acc = acc + out, element by element; where x - m is NaN it is 0 if m is
+// negative, else exp(0), or NaN with m. It is bound by arithmetic in float64.
+//
+//go:noescape
+func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
+
 // gatherRows copies rows of a table to u, of any type, 32 bytes or more a row. It is bound by memory; the rows of the table are
 // prefetched, since where they are is known rows ahead.
 //

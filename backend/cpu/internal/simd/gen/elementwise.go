@@ -176,12 +176,19 @@ func divBy(e *elem) {
 	s.emit(4)
 }
 
-// parameter is a scalar parameter in every lane.
+// parameter is a scalar parameter in every lane. (Load would move it by an SSE instruction: where the upper half of
+// a register is in use by then, that takes 100 ns.)
 func (e *elem) parameter(name string) VecVirtual {
-	x, y := XMM(), YMM()
-	Load(Param(name), x)
-	e.broadcast(x, y)
-	return y
+	return e.parameterIn(YMM(), name)
+}
+
+func (e *elem) parameterIn(r VecVirtual, name string) VecVirtual {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	e.broadcast(b.Addr, r)
+	return r
 }
 
 func subBy(e *elem) {

@@ -28,6 +28,7 @@ func main() {
 		products(e)
 	}
 	elementary()
+	elementaryWide()
 	places()
 	Generate()
 }
