@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -35,6 +36,7 @@ type tiled struct {
 	grain  int
 	cost   int           // of an element: cheap or dear
 	widest int           // bytes of an element, in any form
+	past   bool          // the result is written past the caches
 	plane  func(t *tile) // computes the plane that t stands on
 	runs   states[tiledRun]
 }
@@ -52,7 +54,8 @@ func newTiled(cost int, forms []form, layouts ...tensor.Layout) *tiled {
 		widest, converts = max(widest, f.bytes), converts || f.converts
 	}
 	t := &tiled{planes: cutPlanes(tileBytes/widest, layouts...), cost: cost, widest: widest}
-	if cost == cheap && !converts {
+	t.past = goesPast(layouts[0], forms[0].bytes) && t.run[0]
+	if cost == cheap && !converts && !t.past {
 		if p := cutPlanes(longRun, layouts...); !slices.Contains(p.run, false) {
 			t.planes = p
 		}
@@ -60,6 +63,10 @@ func newTiled(cost int, forms []form, layouts ...tensor.Layout) *tiled {
 	t.grain = max(1, cost/(t.tall*t.wide))
 	return t
 }
+
+// goesPast reports whether a result is so large that what is written first leaves the caches before it is read. It
+// is written past them then, from scratch: that spares reading the memory that is overwritten.
+func goesPast(out tensor.Layout, bytes int) bool { return out.Size()*bytes >= tuning.past }
 
 // do runs the work. A nil storage is that of an operand that only a layout stands for.
 func (t *tiled) do(x *Exec, mem memory) {
@@ -82,6 +89,7 @@ type tile struct {
 	*planes
 	mem     memory
 	h, w    int // extents of the plane
+	past    bool
 	scratch [maxOperands]scratch
 }
 
@@ -91,11 +99,15 @@ var tiles states[tile]
 func (r *tiledRun) chunk(lo, hi int) {
 	t := tiles.get()
 	t.planes, t.mem = &r.planes, r.mem
+	t.past = r.past && !slices.Contains(r.mem[1:], r.mem[0])
 	t.seek(&r.grid, lo)
 	for range hi - lo {
 		t.h, t.w = r.extents(&t.cursor)
 		r.plane(t)
 		t.next(&r.grid)
+	}
+	if t.past {
+		simd.FencePast()
 	}
 	t.planes, t.mem = nil, memory{}
 	for k := range t.scratch {
@@ -185,7 +197,7 @@ func sinkOf[R tensor.Element](dt tensor.DType) *sink[R] {
 // open is the tile to compute the plane in, close puts it where it belongs.
 func (s *sink[R]) open(t *tile) []R {
 	n := t.h * t.w
-	if t.run[0] && s.convert == nil {
+	if t.run[0] && s.convert == nil && !t.past {
 		return tensor.Elements[R](t.mem[0])[t.at[0] : t.at[0]+n]
 	}
 	return tensor.Elements[R](take(&t.scratch[0].computed, n, s.bytes))[:n]
@@ -195,6 +207,9 @@ func (s *sink[R]) close(t *tile, from []R) {
 	direct, tile := t.run[0], t.scratch[0].computed
 	switch {
 	case s.convert == nil && direct:
+		if t.past {
+			simd.CopyRowsPast(tensor.Elements[R](t.mem[0])[t.at[0]:], 0, from, 0, 1, len(from))
+		}
 		return
 	case s.convert == nil:
 	case direct:

@@ -464,6 +464,96 @@ DATA quietNaNF32<>+24(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+28(SB)/4, $0x7fc00000
 GLOBL quietNaNF32<>(SB), RODATA|NOPTR, $32
 
+// func guardF32(out *float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·guardF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+by4:
+	SUBQ      $0x00000020, BX
+	JL        after4
+	VMOVUPS   (CX)(SI*1), Y0
+	VMOVUPS   (DX)(SI*1), Y1
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, (AX)(SI*1)
+	VMOVUPS   32(CX)(SI*1), Y0
+	VMOVUPS   32(DX)(SI*1), Y1
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, 32(AX)(SI*1)
+	VMOVUPS   64(CX)(SI*1), Y0
+	VMOVUPS   64(DX)(SI*1), Y1
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, 64(AX)(SI*1)
+	VMOVUPS   96(CX)(SI*1), Y0
+	VMOVUPS   96(DX)(SI*1), Y1
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, 96(AX)(SI*1)
+	ADDQ      $0x00000080, SI
+	JMP       by4
+
+after4:
+	ADDQ $0x00000020, BX
+
+by1:
+	SUBQ      $0x00000008, BX
+	JL        after1
+	VMOVUPS   (CX)(SI*1), Y0
+	VMOVUPS   (DX)(SI*1), Y1
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, (AX)(SI*1)
+	ADDQ      $0x00000020, SI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000008, BX
+	JZ         done
+	LEAQ       masks<>+0(SB), DI
+	SHLQ       $0x02, BX
+	SUBQ       BX, DI
+	VMOVUPS    64(DI), Y0
+	VMASKMOVPS (CX)(SI*1), Y0, Y1
+	VMASKMOVPS (DX)(SI*1), Y0, Y2
+	VXORPS     Y4, Y4, Y4
+	VSUBPS     Y2, Y2, Y3
+	VCMPPS     $0x03, Y3, Y3, Y3
+	VCMPPS     $0x00, Y4, Y1, Y1
+	VANDPS     Y1, Y3, Y3
+	VBLENDVPS  Y3, Y4, Y2, Y2
+	VMASKMOVPS Y2, Y0, (AX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func maxF32(out *float32, a *float32, b *float32, n int)
 // Requires: AVX
 TEXT ·maxF32(SB), NOSPLIT, $0-32
@@ -1051,6 +1141,70 @@ after1:
 done:
 	VZEROUPPER
 	RET
+
+// func negF32(out *float32, a *float32, n int)
+// Requires: AVX
+TEXT ·negF32(SB), NOSPLIT, $0-24
+	MOVQ    out+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS signF32<>+0(SB), Y0
+	XORQ    BX, BX
+
+by4:
+	SUBQ    $0x00000020, DX
+	JL      after4
+	VMOVUPS (CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 64(AX)(BX*1)
+	VMOVUPS 96(CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 96(AX)(BX*1)
+	ADDQ    $0x00000080, BX
+	JMP     by4
+
+after4:
+	ADDQ $0x00000020, DX
+
+by1:
+	SUBQ    $0x00000008, DX
+	JL      after1
+	VMOVUPS (CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	JMP     by1
+
+after1:
+	ADDQ       $0x00000008, DX
+	JZ         done
+	LEAQ       masks<>+0(SB), SI
+	SHLQ       $0x02, DX
+	SUBQ       DX, SI
+	VMOVUPS    64(SI), Y1
+	VMASKMOVPS (CX)(BX*1), Y1, Y2
+	VXORPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA signF32<>+0(SB)/4, $0x80000000
+DATA signF32<>+4(SB)/4, $0x80000000
+DATA signF32<>+8(SB)/4, $0x80000000
+DATA signF32<>+12(SB)/4, $0x80000000
+DATA signF32<>+16(SB)/4, $0x80000000
+DATA signF32<>+20(SB)/4, $0x80000000
+DATA signF32<>+24(SB)/4, $0x80000000
+DATA signF32<>+28(SB)/4, $0x80000000
+GLOBL signF32<>(SB), RODATA|NOPTR, $32
 
 // func subByF32(out *float32, a *float32, s float32, otherwise float32, n int)
 // Requires: AVX
@@ -4079,6 +4233,96 @@ DATA quietNaNF64<>+16(SB)/8, $0x7ff8000000000001
 DATA quietNaNF64<>+24(SB)/8, $0x7ff8000000000001
 GLOBL quietNaNF64<>(SB), RODATA|NOPTR, $32
 
+// func guardF64(out *float64, a *float64, b *float64, n int)
+// Requires: AVX
+TEXT ·guardF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+by4:
+	SUBQ      $0x00000010, BX
+	JL        after4
+	VMOVUPD   (CX)(SI*1), Y0
+	VMOVUPD   (DX)(SI*1), Y1
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, (AX)(SI*1)
+	VMOVUPD   32(CX)(SI*1), Y0
+	VMOVUPD   32(DX)(SI*1), Y1
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, 32(AX)(SI*1)
+	VMOVUPD   64(CX)(SI*1), Y0
+	VMOVUPD   64(DX)(SI*1), Y1
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, 64(AX)(SI*1)
+	VMOVUPD   96(CX)(SI*1), Y0
+	VMOVUPD   96(DX)(SI*1), Y1
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, 96(AX)(SI*1)
+	ADDQ      $0x00000080, SI
+	JMP       by4
+
+after4:
+	ADDQ $0x00000010, BX
+
+by1:
+	SUBQ      $0x00000004, BX
+	JL        after1
+	VMOVUPD   (CX)(SI*1), Y0
+	VMOVUPD   (DX)(SI*1), Y1
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, (AX)(SI*1)
+	ADDQ      $0x00000020, SI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000004, BX
+	JZ         done
+	LEAQ       masks<>+0(SB), DI
+	SHLQ       $0x03, BX
+	SUBQ       BX, DI
+	VMOVUPS    64(DI), Y0
+	VMASKMOVPD (CX)(SI*1), Y0, Y1
+	VMASKMOVPD (DX)(SI*1), Y0, Y2
+	VXORPD     Y4, Y4, Y4
+	VSUBPD     Y2, Y2, Y3
+	VCMPPD     $0x03, Y3, Y3, Y3
+	VCMPPD     $0x00, Y4, Y1, Y1
+	VANDPD     Y1, Y3, Y3
+	VBLENDVPD  Y3, Y4, Y2, Y2
+	VMASKMOVPD Y2, Y0, (AX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func maxF64(out *float64, a *float64, b *float64, n int)
 // Requires: AVX
 TEXT ·maxF64(SB), NOSPLIT, $0-32
@@ -4666,6 +4910,66 @@ after1:
 done:
 	VZEROUPPER
 	RET
+
+// func negF64(out *float64, a *float64, n int)
+// Requires: AVX
+TEXT ·negF64(SB), NOSPLIT, $0-24
+	MOVQ    out+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPD signF64<>+0(SB), Y0
+	XORQ    BX, BX
+
+by4:
+	SUBQ    $0x00000010, DX
+	JL      after4
+	VMOVUPD (CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(BX*1)
+	VMOVUPD 32(CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(AX)(BX*1)
+	VMOVUPD 64(CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 64(AX)(BX*1)
+	VMOVUPD 96(CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 96(AX)(BX*1)
+	ADDQ    $0x00000080, BX
+	JMP     by4
+
+after4:
+	ADDQ $0x00000010, DX
+
+by1:
+	SUBQ    $0x00000004, DX
+	JL      after1
+	VMOVUPD (CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	JMP     by1
+
+after1:
+	ADDQ       $0x00000004, DX
+	JZ         done
+	LEAQ       masks<>+0(SB), SI
+	SHLQ       $0x03, DX
+	SUBQ       DX, SI
+	VMOVUPS    64(SI), Y1
+	VMASKMOVPD (CX)(BX*1), Y1, Y2
+	VXORPD     Y0, Y2, Y2
+	VMASKMOVPD Y2, Y1, (AX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA signF64<>+0(SB)/8, $0x8000000000000000
+DATA signF64<>+8(SB)/8, $0x8000000000000000
+DATA signF64<>+16(SB)/8, $0x8000000000000000
+DATA signF64<>+24(SB)/8, $0x8000000000000000
+GLOBL signF64<>(SB), RODATA|NOPTR, $32
 
 // func subByF64(out *float64, a *float64, s float64, otherwise float64, n int)
 // Requires: AVX
@@ -9190,6 +9494,41 @@ common19:
 
 done:
 	VZEROUPPER
+	RET
+
+// func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
+// Requires: AVX
+TEXT ·rowsPast(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dstRow+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ lines+32(FP), SI
+	MOVQ rows+40(FP), DI
+
+row:
+	XORQ R8, R8
+	MOVQ SI, R9
+
+line:
+	VMOVDQU  (CX)(R8*1), Y0
+	VMOVDQU  32(CX)(R8*1), Y1
+	VMOVNTDQ Y0, (AX)(R8*1)
+	VMOVNTDQ Y1, 32(AX)(R8*1)
+	ADDQ     $0x40, R8
+	DECQ     R9
+	JNZ      line
+	ADDQ     DX, AX
+	ADDQ     BX, CX
+	DECQ     DI
+	JNZ      row
+	VZEROUPPER
+	RET
+
+// func fencePast()
+// Requires: MMX+
+TEXT ·fencePast(SB), NOSPLIT, $0
+	SFENCE
 	RET
 
 // func gatherRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)

@@ -24,9 +24,9 @@ func init() {
 	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
-		rowBy(addQuietF32)}
+		rowBy(addQuietF32), rowBy(guardF32), unaryBy(negF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
-		rowBy(addQuietF64)}
+		rowBy(addQuietF64), rowBy(guardF64), unaryBy(negF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{
@@ -50,6 +50,7 @@ func init() {
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.set = gatherRows, setRows
+	rowsPastKernel, fencePastKernel = rowsPast, fencePast
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
 		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,
 	}, pack32}}
@@ -120,6 +121,16 @@ func scalarBy[T Float](f func(out, a *T, s T, n int)) func(out, a []T, s T) {
 		for a = a[:len(out)]; len(out) > 0; {
 			n := min(len(out), most)
 			f(unsafe.SliceData(out), unsafe.SliceData(a), s, n)
+			out, a = out[n:], a[n:]
+		}
+	}
+}
+
+func unaryBy[T Float](f func(out, a *T, n int)) func(out, a []T) {
+	return func(out, a []T) {
+		for a = a[:len(out)]; len(out) > 0; {
+			n := min(len(out), most)
+			f(unsafe.SliceData(out), unsafe.SliceData(a), n)
 			out, a = out[n:], a[n:]
 		}
 	}

@@ -29,6 +29,8 @@ func main() {
 	}
 	elementary()
 	elementaryWide()
+	rowsPast()
+	fencePast()
 	places()
 	Generate()
 }
