@@ -3,7 +3,6 @@ package cpu
 import (
 	"slices"
 
-	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -33,7 +32,6 @@ type program struct {
 type instruction struct {
 	plane func(t *tile)
 	from  []int // per operand of the plane: k ≥ 0 is memory operand k, ^r is register r
-	past  bool  // operand 0 is a result that no step reads, written past the caches
 	planes
 }
 
@@ -93,8 +91,7 @@ func compileProgram(op graph.FusedOp, n int, out, in []graph.Operand, keep int) 
 			from[0] = ^a.take()
 		}
 		a.at[i] = from[0]
-		past := from[0] >= 0 && a.last[i] < 0 && goesPast(out[result].Layout, s.Spec.DType.Size())
-		p.instructions = append(p.instructions, instruction{plane: k.plane, from: from, past: past})
+		p.instructions = append(p.instructions, instruction{plane: k.plane, from: from})
 		if result >= 0 && from[0] < 0 {
 			p.instructions = append(p.instructions, instruction{
 				plane: moveTiles(s.Spec.DType.Size(), out[result].Layout, out[result].Layout).plane,
@@ -251,15 +248,11 @@ func (m *machine) point(i int, ins *instruction, memory []*tensor.Storage) {
 			t.mem[k] = m.registers[^f]
 		}
 	}
-	t.past = ins.past && !slices.Contains(memory[ins.from[0]+1:], memory[ins.from[0]])
 }
 
-// release finishes what was written, and forgets the memory and what was loaded from it.
+// release forgets the memory and what was loaded from it.
 func (m *machine) release() {
 	for i := range m.tiles {
-		if m.tiles[i].past {
-			simd.FencePast()
-		}
 		m.tiles[i].mem = memory{}
 		for k := range m.tiles[i].scratch {
 			m.tiles[i].scratch[k].h = 0

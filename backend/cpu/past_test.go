@@ -20,28 +20,20 @@ func TestPast(t *testing.T) {
 		name, why string
 		build     func(x, y *graph.Node) []*graph.Node
 	}{
-		{"unary", "a tile goes from scratch", func(x, _ *graph.Node) []*graph.Node { return []*graph.Node{ops.Tanh(x)} }},
+		{"unary", "a tile goes from scratch", func(x, _ *graph.Node) []*graph.Node { return []*graph.Node{ops.Neg(x)} }},
+		{"dear", "what is computed for long is not", func(x, _ *graph.Node) []*graph.Node { return []*graph.Node{ops.Tanh(x)} }},
 		{"transposed", "an operand has scratch too", func(x, y *graph.Node) []*graph.Node {
 			return []*graph.Node{ops.Add(ops.Transpose(x, 1, 0), ops.Transpose(y, 1, 0))}
 		}},
 		{"cast", "a result that is converted is not", func(x, _ *graph.Node) []*graph.Node {
 			return []*graph.Node{ops.Cast(ops.Mul(x, x), tensor.Float16)}
 		}},
-		{"chain", "a result that later steps read is not", func(x, y *graph.Node) []*graph.Node {
+		{"chain", "the results of fused steps are not", func(x, y *graph.Node) []*graph.Node {
 			a := ops.Mul(ops.Add(x, y), x)
 			return []*graph.Node{a, ops.Sub(ops.Exp(a), y)}
 		}},
-		{"lines", "rows and a sum of each", func(x, y *graph.Node) []*graph.Node {
-			return []*graph.Node{ops.Mul(ops.Standardize(x, 1e-5, 1), y)}
-		}},
-		{"softmax", "lines", func(x, _ *graph.Node) []*graph.Node {
-			return []*graph.Node{ops.Softmax(x, 1), ops.LogSoftmax(x, 1)}
-		}},
-		{"softmax across", "strips", func(x, _ *graph.Node) []*graph.Node {
-			return []*graph.Node{ops.Softmax(x, 0), ops.LogSoftmax(x, 0)}
-		}},
 	} {
-		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16} {
+		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
 			for _, shape := range [][]int{{3, 5}, {70, 300}, {200, 64}, {2, 16411}} {
 				t.Run(fmt.Sprint(row.name, dt, shape), func(t *testing.T) {
 					tuning.past = 1
@@ -64,18 +56,25 @@ func resultBits(t *testing.T, build func(x, y *graph.Node) []*graph.Node, dt ten
 	g, feed := graph.New(), graph.Feed{}
 	var in []*graph.Node
 	for _, name := range []string{"x", "y"} {
-		x := tensor.Must(tensor.New(tensor.Float64, shape...))
-		for i, e := 0, tensor.Must(tensor.Slice[float64](x)); i < len(e); i++ {
-			e[i] = r.NormFloat64()
+		x := tensor.Must(tensor.New(dt, shape...))
+		if dt == tensor.Float32 {
+			normals(r, tensor.Must(tensor.Slice[float32](x)))
+		} else {
+			normals(r, tensor.Must(tensor.Slice[float64](x)))
 		}
 		feed[name] = x
-		in = append(in, ops.Cast(g.Input(name, tensor.Float64, shape...), dt))
+		in = append(in, g.Input(name, dt, shape...))
 	}
-	p, err := graph.Compile(On(Threads(2)), append(build(in[0], in[1]), ops.Add(in[0], in[1]))...)
+	p, err := graph.Compile(On(Threads(2)), build(in[0], in[1])...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	outs, err := p.Run(context.Background(), feed)
+	used := graph.Feed{}
+	names, _ := p.Inputs()
+	for _, name := range names {
+		used[name] = feed[name]
+	}
+	outs, err := p.Run(context.Background(), used)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,4 +86,10 @@ func resultBits(t *testing.T, build func(x, y *graph.Node) []*graph.Node, dt ten
 		all = append(all, bytes.Clone(b))
 	}
 	return all
+}
+
+func normals[T float](r *rand.Rand, x []T) {
+	for i := range x {
+		x[i] = T(r.NormFloat64())
+	}
 }

@@ -112,7 +112,7 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	w.dst = tensor.Elements[E](r.dst)
 	w.top, w.sum = grown(w.top, p.folder.width), grown(w.sum, p.folder.width)
 	if p.held {
-		p.prepareHeld(&w.held, r.dst, r.src)
+		p.prepareHeld(&w.held, r.dst)
 	}
 	w.s.seek(&p.kept, p.folder.width, lo)
 	for range hi - lo {
@@ -136,9 +136,6 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 			p.strip(w, w.s.at(0), w.s.at(1), top, sum)
 		}
 		w.s.next()
-	}
-	if w.held.past {
-		simd.FencePast()
 	}
 	w.release()
 	w.dst, w.held.out = nil, nil

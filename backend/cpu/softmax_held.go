@@ -1,9 +1,6 @@
 package cpu
 
-import (
-	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
-	"github.com/adjoint-go/adjoint/tensor"
-)
+import "github.com/adjoint-go/adjoint/tensor"
 
 // heldBytes is what a line or a strip may take to be worked on in scratch. Strips of a megabyte would stay in the
 // second-level cache, but it takes longer to read and write such narrow ones.
@@ -30,17 +27,14 @@ func (p *softmax[E, A]) holds() bool {
 type heldScratch[A any] struct {
 	x, values []A
 	out       []A // the elements of the result, where that is what they are
-	past      bool
 }
 
-func (p *softmax[E, A]) prepareHeld(h *heldScratch[A], dst, src *tensor.Storage) {
+func (p *softmax[E, A]) prepareHeld(h *heldScratch[A], dst *tensor.Storage) {
 	h.x = grown(h.x, p.folder.length*p.folder.width)
 	h.values = grown(h.values, ceilDiv(p.folder.length, blockSize))
 	if p.rows.same {
 		h.out = elementsOf[A](dst)
 	}
-	out := p.operands.out[0]
-	h.past = dst != src && goesPast(out.Layout, out.DType.Size())
 }
 
 // heldLine reads a line once, where it lies or loaded, and writes it once.
@@ -68,7 +62,7 @@ func (p *softmax[E, A]) heldLine(w *softmaxScratch[E, A], src, dst int) {
 	}
 	divisor := p.divisor(w.tree.total(p.sum))
 	z := y
-	if direct && !w.held.past {
+	if direct {
 		z = w.held.out[dst:][:n]
 	}
 	if p.log {
@@ -77,11 +71,8 @@ func (p *softmax[E, A]) heldLine(w *softmaxScratch[E, A], src, dst int) {
 	} else {
 		p.floats.DivBy(z, y, divisor)
 	}
-	switch {
-	case !direct:
+	if !direct {
 		p.rows.store(w.dst, dst, p.outStep, z)
-	case w.held.past:
-		simd.CopyRowsPast(w.held.out[dst:], 0, z, 0, 1, n)
 	}
 }
 
@@ -130,7 +121,7 @@ func (p *softmax[E, A]) finishStrip(w *softmaxScratch[E, A], x []A, dst int, top
 	for j := range length {
 		e := x[j*n:][:n]
 		z := e
-		if direct && !w.held.past {
+		if direct {
 			z = w.held.out[dst+j*p.outStep:][:n]
 		}
 		if p.log {
@@ -139,13 +130,8 @@ func (p *softmax[E, A]) finishStrip(w *softmaxScratch[E, A], x []A, dst int, top
 		} else {
 			p.floats.Div(z, e, sum)
 		}
-		switch {
-		case !direct:
+		if !direct {
 			p.rows.store(w.dst, dst+j*p.outStep, column, z)
-		case w.held.past && (j%16 == 15 || j == length-1): // of some rows, which are in the nearest cache
-			rows := j%16 + 1
-			from := j - rows + 1
-			simd.CopyRowsPast(w.held.out[dst+from*p.outStep:], p.outStep, x[from*n:], n, rows, n)
 		}
 	}
 }

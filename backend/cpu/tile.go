@@ -36,7 +36,7 @@ type tiled struct {
 	grain  int
 	cost   int           // of an element: cheap or dear
 	widest int           // bytes of an element, in any form
-	past   bool          // the result is written past the caches
+	past   bool          // the result is so large that it is written past the caches
 	plane  func(t *tile) // computes the plane that t stands on
 	runs   states[tiledRun]
 }
@@ -47,14 +47,16 @@ type form struct {
 	converts bool // the two differ
 }
 
-// newTiled cuts layouts, the output's first, into planes that fit a tile in all forms.
+// newTiled cuts layouts, the output's first, into planes that fit a tile in all forms. What is written first of a very
+// large result leaves the caches before it is read: where computing is cheap it is written past them, from scratch,
+// which spares reading what is overwritten. (a + b of 64 MB takes 4.5 ms instead of 5.4.)
 func newTiled(cost int, forms []form, layouts ...tensor.Layout) *tiled {
 	widest, converts := 1, false
 	for _, f := range forms {
 		widest, converts = max(widest, f.bytes), converts || f.converts
 	}
 	t := &tiled{planes: cutPlanes(tileBytes/widest, layouts...), cost: cost, widest: widest}
-	t.past = goesPast(layouts[0], forms[0].bytes) && t.run[0]
+	t.past = cost == cheap && layouts[0].Size()*forms[0].bytes >= tuning.past && t.run[0]
 	if cost == cheap && !converts && !t.past {
 		if p := cutPlanes(longRun, layouts...); !slices.Contains(p.run, false) {
 			t.planes = p
@@ -63,10 +65,6 @@ func newTiled(cost int, forms []form, layouts ...tensor.Layout) *tiled {
 	t.grain = max(1, cost/(t.tall*t.wide))
 	return t
 }
-
-// goesPast reports whether a result is so large that what is written first leaves the caches before it is read. It
-// is written past them then, from scratch: that spares reading the memory that is overwritten.
-func goesPast(out tensor.Layout, bytes int) bool { return out.Size()*bytes >= tuning.past }
 
 // do runs the work. A nil storage is that of an operand that only a layout stands for.
 func (t *tiled) do(x *Exec, mem memory) {
