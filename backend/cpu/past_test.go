@@ -20,8 +20,12 @@ func TestPast(t *testing.T) {
 		name, why string
 		build     func(x, y *graph.Node) []*graph.Node
 	}{
-		{"unary", "a tile goes from scratch", func(x, _ *graph.Node) []*graph.Node { return []*graph.Node{ops.Neg(x)} }},
-		{"dear", "what is computed for long is not", func(x, _ *graph.Node) []*graph.Node { return []*graph.Node{ops.Tanh(x)} }},
+		{"unary", "a tile goes from scratch", func(x, _ *graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Neg(x)}
+		}},
+		{"dear", "what is computed for long is not", func(x, _ *graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Tanh(x)}
+		}},
 		{"transposed", "an operand has scratch too", func(x, y *graph.Node) []*graph.Node {
 			return []*graph.Node{ops.Add(ops.Transpose(x, 1, 0), ops.Transpose(y, 1, 0))}
 		}},
@@ -51,7 +55,8 @@ func TestPast(t *testing.T) {
 }
 
 // resultBits is the bytes of what a program makes of two inputs, of which each run has the same.
-func resultBits(t *testing.T, build func(x, y *graph.Node) []*graph.Node, dt tensor.DType, shape []int) (all [][]byte) {
+func resultBits(t *testing.T, build func(x, y *graph.Node) []*graph.Node, dt tensor.DType,
+	shape []int) (all [][]byte) {
 	r := rand.New(rand.NewPCG(5, 6))
 	g, feed := graph.New(), graph.Feed{}
 	var in []*graph.Node
