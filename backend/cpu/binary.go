@@ -131,7 +131,7 @@ func floatBinary[T float](fn ops.BinaryFn) func(out, a, b []T) {
 	case ops.BinaryMod:
 		return modFloats[T]
 	case ops.BinaryGuard:
-		return guardFloats[T]
+		return simd.FloatsOf[T]().Guard
 	}
 	return arithmetic[T](fn)
 }

@@ -27,6 +27,7 @@ type lineReader[E tensor.Element, A any] struct {
 	rows    []A // 4 rows of a strip
 	lanes   []A // a row a lane
 	trees   rowCascade[A]
+	terms   []A // of some blocks, behind their sums
 }
 
 // prepare readies w for the elements in a storage.
@@ -69,6 +70,11 @@ func (p *folder[E, A]) foldLine(w *lineReader[E, A], f *fold[A], base, from, to 
 				i, n, at = i+m, n-m, at+m
 				continue
 			}
+			if top != nil && p.direct && step == 1 && filled == 0 && p.terms.sums != nil && n >= blockSize {
+				m := p.pushTerms(w, f, w.direct[at:][:n], top[0])
+				i, n, at = i+m, n-m, at+m
+				continue
+			}
 			if m := min(n, most); direct && filled == 0 && (m >= least || i+m == to) {
 				x = w.direct[at:][:m]
 				i, n, at = i+m, n-m, at+m
@@ -107,6 +113,19 @@ func (w *lineReader[E, A]) pushBlocks(f *fold[A], x []A) int {
 		w.tree.push(f, v)
 	}
 	return len(values) * blockSize
+}
+
+// pushTerms pushes the sums of the terms of whole blocks of x and returns how many elements they are. The terms go
+// to scratch that stays in the nearest cache.
+func (p *folder[E, A]) pushTerms(w *lineReader[E, A], f *fold[A], x []A, m A) int {
+	n := min(len(x)/blockSize, 16)
+	w.terms = grown(w.terms, n*(blockSize+1))
+	sums, terms := w.terms[:n], w.terms[n:]
+	p.terms.sums(sums, terms, x[:len(terms)], m)
+	for _, v := range sums {
+		w.tree.push(f, v)
+	}
+	return len(terms)
 }
 
 // foldStrip does what foldLine does for len(out) lines at a time, row by row; top has an element a line. It
@@ -164,6 +183,12 @@ func (p *folder[E, A]) offsets(w *lineReader[E, A], offsets []int, base int) {
 func (p *folder[E, A]) foldRows(w *lineReader[E, A], f *fold[A], acc []A, offsets []int, first, stride int,
 	top []A) {
 	j, n := first, len(acc)
+	if top != nil && p.terms.rows != nil {
+		for ; j < len(offsets); j += stride {
+			p.terms.rows(acc, w.rows[:n], p.row(w, 0, n, offsets[j], nil), top)
+		}
+		return
+	}
 	for ; j+3*stride < len(offsets); j += 4 * stride {
 		a, b := p.row(w, 0, n, offsets[j], top), p.row(w, 1, n, offsets[j+stride], top)
 		c, d := p.row(w, 2, n, offsets[j+2*stride], top), p.row(w, 3, n, offsets[j+3*stride], top)

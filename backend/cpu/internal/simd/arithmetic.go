@@ -21,6 +21,9 @@ type Floats[T Float] struct {
 	Shifts func(out, a, m []T)
 	// AddQuiet is out = a + b, where a NaN has the bits of math.NaN.
 	AddQuiet func(out, a, b []T)
+	// Guard is out = b, but 0 where a is 0 and b is not finite. Neg is out = −a.
+	Guard func(out, a, b []T)
+	Neg   func(out, a []T)
 }
 
 var (
@@ -56,7 +59,7 @@ func goArithmetic[T Number]() Arithmetic[T] {
 }
 
 func goFloats[T Float]() Floats[T] {
-	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addQuiet[T]}
+	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addQuiet[T], guard[T], neg[T]}
 }
 
 func subRow[T Number](out, a, b []T) {
@@ -74,6 +77,24 @@ func addQuiet[T Float](out, a, b []T) {
 			v = NaN[T]()
 		}
 		out[i] = v
+	}
+}
+
+func guard[T Float](out, a, b []T) {
+	a, b = a[:len(out)], b[:len(out)]
+	for i := range out {
+		v := b[i]
+		if a[i] == 0 && v-v != 0 {
+			v = 0
+		}
+		out[i] = v
+	}
+}
+
+func neg[T Float](out, a []T) {
+	a = a[:len(out)]
+	for i := range out {
+		out[i] = -a[i]
 	}
 }
 

@@ -41,6 +41,11 @@ func divF32(out *float32, a *float32, b *float32, n int)
 //go:noescape
 func addQuietF32(out *float32, a *float32, b *float32, n int)
 
+// guardF32 is out = 0 where a is 0 and b is not finite, else b, element by element.
+//
+//go:noescape
+func guardF32(out *float32, a *float32, b *float32, n int)
+
 // maxF32 is out = max(a, b), element by element.
 //
 //go:noescape
@@ -70,6 +75,11 @@ func minFourF32(acc *float32, a *float32, b *float32, c *float32, d *float32, n 
 //
 //go:noescape
 func divByF32(out *float32, a *float32, s float32, n int)
+
+// negF32 is out = -a, element by element.
+//
+//go:noescape
+func negF32(out *float32, a *float32, n int)
 
 // subByF32 is out = a - s, element by element, and otherwise where that is NaN.
 //
@@ -299,6 +309,11 @@ func divF64(out *float64, a *float64, b *float64, n int)
 //go:noescape
 func addQuietF64(out *float64, a *float64, b *float64, n int)
 
+// guardF64 is out = 0 where a is 0 and b is not finite, else b, element by element.
+//
+//go:noescape
+func guardF64(out *float64, a *float64, b *float64, n int)
+
 // maxF64 is out = max(a, b), element by element.
 //
 //go:noescape
@@ -328,6 +343,11 @@ func minFourF64(acc *float64, a *float64, b *float64, c *float64, d *float64, n 
 //
 //go:noescape
 func divByF64(out *float64, a *float64, s float64, n int)
+
+// negF64 is out = -a, element by element.
+//
+//go:noescape
+func negF64(out *float64, a *float64, n int)
 
 // subByF64 is out = a - s, element by element, and otherwise where that is NaN.
 //
@@ -543,6 +563,53 @@ func logF32(out *float32, x *float32, n int)
 //
 //go:noescape
 func expF64(out *float64, x *float64, n int) int
+
+// expWideF32 is out = exp x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func expWideF32(out *float32, x *float32, n int)
+
+// sigmoidWideF32 is out = sigmoid x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func sigmoidWideF32(out *float32, x *float32, n int)
+
+// tanhWideF32 is out = tanh x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func tanhWideF32(out *float32, x *float32, n int)
+
+// logWideF32 is out = log x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func logWideF32(out *float32, x *float32, n int)
+
+// expSumsF32 is out = exp(x - m), element by element, and otherwise where x - m is NaN; sums has the sum of
+// each block of 128. It is bound by arithmetic in float64.
+//
+//go:noescape
+func expSumsF32(sums *float32, out *float32, x *float32, m float32, otherwise float32, blocks int)
+
+// expRowsF32 is out = exp(x - m) and acc = acc + out, element by element; where x - m is NaN it is 0 if m is
+// negative, else exp(0), or NaN with m. It is bound by arithmetic in float64.
+//
+//go:noescape
+func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
+
+// rowsPast copies rows of cache lines, so many bytes apart, past the caches: it is bound by memory, and does not
+// read what it overwrites. Other threads see it after a fence.
+//
+//go:noescape
+func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
+
+// fencePast waits for what was written past the caches.
+//
+//go:noescape
+func fencePast()
 
 // gatherRows copies rows of a table to u, of any type, 32 bytes or more a row. It is bound by memory; the rows of the table are
 // prefetched, since where they are is known rows ahead.

@@ -28,6 +28,9 @@ func main() {
 		products(e)
 	}
 	elementary()
+	elementaryWide()
+	rowsPast()
+	fencePast()
 	places()
 	Generate()
 }
