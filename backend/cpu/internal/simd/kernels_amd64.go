@@ -10,11 +10,12 @@ package simd
 //go:noescape
 func sumBlockF32(x *float32, n int) float32
 
-// sumBlocksF32 sums blocks of 128 elements, four at a time so that their lanes hide each other's
-// latency: it is bound by two loads a cycle, then by memory.
+// sumTreeF32 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
+// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
+// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumBlocksF32(dst *float32, x *float32, blocks int)
+func sumTreeF32(x *float32, fours int, rest float32, more int) float32
 
 // addF32 is out = a + b, element by element.
 //
@@ -268,11 +269,12 @@ func transposeFourF32(dst *float32, dstRow int, src *float32, srcRow int, square
 //go:noescape
 func sumBlockF64(x *float64, n int) float64
 
-// sumBlocksF64 sums blocks of 128 elements, four at a time so that their lanes hide each other's
-// latency: it is bound by two loads a cycle, then by memory.
+// sumTreeF64 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
+// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
+// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumBlocksF64(dst *float64, x *float64, blocks int)
+func sumTreeF64(x *float64, fours int, rest float64, more int) float64
 
 // addF64 is out = a + b, element by element.
 //

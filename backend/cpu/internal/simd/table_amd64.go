@@ -13,9 +13,9 @@ func init() {
 	if !(cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI1) {
 		return
 	}
-	sums32 = Sums[float32]{blockBy(sumBlockF32), blocksBy(sumBlocksF32), rowBy(addF32), rowsBy(addFourF32),
+	sums32 = Sums[float32]{blockBy(sumBlockF32), lineBy(sumBlockF32, sumTreeF32), rowBy(addF32), rowsBy(addFourF32),
 		placesBy(addRowsF32, addRow[float32])}
-	sums64 = Sums[float64]{blockBy(sumBlockF64), blocksBy(sumBlocksF64), rowBy(addF64), rowsBy(addFourF64),
+	sums64 = Sums[float64]{blockBy(sumBlockF64), lineBy(sumBlockF64, sumTreeF64), rowBy(addF64), rowsBy(addFourF64),
 		placesBy(addRowsF64, addRow[float64])}
 	arithmetic32 = Arithmetic[float32]{rowBy(addF32), rowBy(subF32), rowBy(mulF32),
 		placesBy(mulRowsF32, mulRow[float32])}
@@ -78,14 +78,26 @@ func blockBy[T Float](f func(x *T, n int) T) func(x []T) T {
 	}
 }
 
-func blocksBy[T Float](f func(dst, x *T, blocks int)) func(dst, x []T) {
-	return func(dst, x []T) {
-		for len(dst) > 0 {
-			n := min(len(dst), most/BlockSize)
-			part := x[:n*BlockSize]
-			f(unsafe.SliceData(dst), unsafe.SliceData(part), n)
-			dst, x = dst[n:], x[n*BlockSize:]
+// lineBy does lines of up to most elements in one call, but for what is left of four blocks, longer ones by such
+// pieces. A subtree is a power of two of blocks.
+func lineBy[T Float](block func(x *T, n int) T, tree func(x *T, fours int, rest T, more int) T) func(x []T) T {
+	sum := blockBy(block)
+	piece := func(x []T) T {
+		fours := len(x) / (4 * BlockSize)
+		rest := x[fours*4*BlockSize:]
+		switch {
+		case fours == 0:
+			return sumTree(rest, BlockSize, sum)
+		case len(rest) == 0:
+			return tree(unsafe.SliceData(x), fours, 0, 0)
 		}
+		return tree(unsafe.SliceData(x), fours, sumTree(rest, BlockSize, sum), 1)
+	}
+	return func(x []T) T {
+		if len(x) <= most {
+			return piece(x)
+		}
+		return sumTree(x, most, piece)
 	}
 }
 

@@ -103,11 +103,7 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		{name: "Sums.Block", slices: 1, run: func(x [][]T, _ T) []T {
 			return []T{s.Block(x[0][:min(len(x[0]), BlockSize)])}
 		}},
-		{name: "Sums.Blocks", slices: 1, run: func(x [][]T, _ T) []T {
-			r := make([]T, len(x[0])/BlockSize)
-			s.Blocks(r, x[0])
-			return r
-		}},
+		{name: "Sums.Line", slices: 1, least: 1, run: func(x [][]T, _ T) []T { return []T{s.Line(x[0])} }},
 		row("Sums.Row", false, s.Row), rows("Sums.Rows", false, s.Rows),
 		row("Arithmetic.Add", false, a.Add), row("Arithmetic.Sub", false, a.Sub), row("Arithmetic.Mul", false, a.Mul),
 		inPlace("Arithmetic.Sub", a.Sub),
