@@ -37,10 +37,10 @@ func mulF32(out *float32, a *float32, b *float32, n int)
 //go:noescape
 func divF32(out *float32, a *float32, b *float32, n int)
 
-// addQuietF32 is out = a + b, NaN as math.NaN, element by element.
+// addKeptF32 is b = b + x, then out = a + b, NaN as math.NaN, element by element.
 //
 //go:noescape
-func addQuietF32(out *float32, a *float32, b *float32, n int)
+func addKeptF32(out *float32, a *float32, b *float32, x *float32, n int)
 
 // maxF32 is out = max(a, b), element by element.
 //
@@ -296,10 +296,10 @@ func mulF64(out *float64, a *float64, b *float64, n int)
 //go:noescape
 func divF64(out *float64, a *float64, b *float64, n int)
 
-// addQuietF64 is out = a + b, NaN as math.NaN, element by element.
+// addKeptF64 is b = b + x, then out = a + b, NaN as math.NaN, element by element.
 //
 //go:noescape
-func addQuietF64(out *float64, a *float64, b *float64, n int)
+func addKeptF64(out *float64, a *float64, b *float64, x *float64, n int)
 
 // maxF64 is out = max(a, b), element by element.
 //

@@ -393,84 +393,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func addQuietF32(out *float32, a *float32, b *float32, n int)
-// Requires: AVX
-TEXT ·addQuietF32(SB), NOSPLIT, $0-32
-	MOVQ out+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-by4:
-	SUBQ      $0x00000020, BX
-	JL        after4
-	VMOVUPS   (CX)(SI*1), Y0
-	VMOVUPS   (DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*1)
-	VMOVUPS   32(CX)(SI*1), Y0
-	VMOVUPS   32(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 32(AX)(SI*1)
-	VMOVUPS   64(CX)(SI*1), Y0
-	VMOVUPS   64(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 64(AX)(SI*1)
-	VMOVUPS   96(CX)(SI*1), Y0
-	VMOVUPS   96(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 96(AX)(SI*1)
-	ADDQ      $0x00000080, SI
-	JMP       by4
-
-after4:
-	ADDQ $0x00000020, BX
-
-by1:
-	SUBQ      $0x00000008, BX
-	JL        after1
-	VMOVUPS   (CX)(SI*1), Y0
-	VMOVUPS   (DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*1)
-	ADDQ      $0x00000020, SI
-	JMP       by1
-
-after1:
-	ADDQ       $0x00000008, BX
-	JZ         done
-	LEAQ       masks<>+0(SB), DI
-	SHLQ       $0x02, BX
-	SUBQ       BX, DI
-	VMOVUPS    64(DI), Y0
-	VMASKMOVPS (CX)(SI*1), Y0, Y1
-	VMASKMOVPS (DX)(SI*1), Y0, Y2
-	VADDPS     Y2, Y1, Y1
-	VCMPPS     $0x03, Y1, Y1, Y2
-	VMOVUPS    quietNaNF32<>+0(SB), Y3
-	VBLENDVPS  Y2, Y3, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
 DATA quietNaNF32<>+0(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+4(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+8(SB)/4, $0x7fc00000
@@ -480,6 +402,83 @@ DATA quietNaNF32<>+20(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+24(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+28(SB)/4, $0x7fc00000
 GLOBL quietNaNF32<>(SB), RODATA|NOPTR, $32
+
+// func addKeptF32(out *float32, a *float32, b *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·addKeptF32(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ n+32(FP), CX
+	MOVQ a+8(FP), DX
+	MOVQ b+16(FP), BX
+	MOVQ x+24(FP), SI
+	XORQ DI, DI
+
+by2:
+	SUBQ      $0x00000010, CX
+	JL        after2
+	VMOVUPS   (DX)(DI*1), Y0
+	VMOVUPS   (BX)(DI*1), Y1
+	VMOVUPS   (SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(DI*1)
+	VMOVUPS   Y1, (BX)(DI*1)
+	VMOVUPS   32(DX)(DI*1), Y0
+	VMOVUPS   32(BX)(DI*1), Y1
+	VMOVUPS   32(SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, 32(AX)(DI*1)
+	VMOVUPS   Y1, 32(BX)(DI*1)
+	ADDQ      $0x00000040, DI
+	JMP       by2
+
+after2:
+	ADDQ $0x00000010, CX
+
+by1:
+	SUBQ      $0x00000008, CX
+	JL        after1
+	VMOVUPS   (DX)(DI*1), Y0
+	VMOVUPS   (BX)(DI*1), Y1
+	VMOVUPS   (SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(DI*1)
+	VMOVUPS   Y1, (BX)(DI*1)
+	ADDQ      $0x00000020, DI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000008, CX
+	JZ         done
+	LEAQ       masks<>+0(SB), R8
+	SHLQ       $0x02, CX
+	SUBQ       CX, R8
+	VMOVUPS    64(R8), Y0
+	VMASKMOVPS (DX)(DI*1), Y0, Y1
+	VMASKMOVPS (BX)(DI*1), Y0, Y2
+	VMASKMOVPS (SI)(DI*1), Y0, Y3
+	VADDPS     Y3, Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VMOVUPS    quietNaNF32<>+0(SB), Y4
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(DI*1)
+	VMASKMOVPS Y2, Y0, (BX)(DI*1)
+
+done:
+	VZEROUPPER
+	RET
 
 // func maxF32(out *float32, a *float32, b *float32, n int)
 // Requires: AVX
@@ -4032,89 +4031,88 @@ done:
 	VZEROUPPER
 	RET
 
-// func addQuietF64(out *float64, a *float64, b *float64, n int)
-// Requires: AVX
-TEXT ·addQuietF64(SB), NOSPLIT, $0-32
-	MOVQ out+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-by4:
-	SUBQ      $0x00000010, BX
-	JL        after4
-	VMOVUPD   (CX)(SI*1), Y0
-	VMOVUPD   (DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, (AX)(SI*1)
-	VMOVUPD   32(CX)(SI*1), Y0
-	VMOVUPD   32(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 32(AX)(SI*1)
-	VMOVUPD   64(CX)(SI*1), Y0
-	VMOVUPD   64(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 64(AX)(SI*1)
-	VMOVUPD   96(CX)(SI*1), Y0
-	VMOVUPD   96(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 96(AX)(SI*1)
-	ADDQ      $0x00000080, SI
-	JMP       by4
-
-after4:
-	ADDQ $0x00000010, BX
-
-by1:
-	SUBQ      $0x00000004, BX
-	JL        after1
-	VMOVUPD   (CX)(SI*1), Y0
-	VMOVUPD   (DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, (AX)(SI*1)
-	ADDQ      $0x00000020, SI
-	JMP       by1
-
-after1:
-	ADDQ       $0x00000004, BX
-	JZ         done
-	LEAQ       masks<>+0(SB), DI
-	SHLQ       $0x03, BX
-	SUBQ       BX, DI
-	VMOVUPS    64(DI), Y0
-	VMASKMOVPD (CX)(SI*1), Y0, Y1
-	VMASKMOVPD (DX)(SI*1), Y0, Y2
-	VADDPD     Y2, Y1, Y1
-	VCMPPD     $0x03, Y1, Y1, Y2
-	VMOVUPD    quietNaNF64<>+0(SB), Y3
-	VBLENDVPD  Y2, Y3, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
 DATA quietNaNF64<>+0(SB)/8, $0x7ff8000000000001
 DATA quietNaNF64<>+8(SB)/8, $0x7ff8000000000001
 DATA quietNaNF64<>+16(SB)/8, $0x7ff8000000000001
 DATA quietNaNF64<>+24(SB)/8, $0x7ff8000000000001
 GLOBL quietNaNF64<>(SB), RODATA|NOPTR, $32
+
+// func addKeptF64(out *float64, a *float64, b *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·addKeptF64(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ n+32(FP), CX
+	MOVQ a+8(FP), DX
+	MOVQ b+16(FP), BX
+	MOVQ x+24(FP), SI
+	XORQ DI, DI
+
+by2:
+	SUBQ      $0x00000008, CX
+	JL        after2
+	VMOVUPD   (DX)(DI*1), Y0
+	VMOVUPD   (BX)(DI*1), Y1
+	VMOVUPD   (SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (AX)(DI*1)
+	VMOVUPD   Y1, (BX)(DI*1)
+	VMOVUPD   32(DX)(DI*1), Y0
+	VMOVUPD   32(BX)(DI*1), Y1
+	VMOVUPD   32(SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, 32(AX)(DI*1)
+	VMOVUPD   Y1, 32(BX)(DI*1)
+	ADDQ      $0x00000040, DI
+	JMP       by2
+
+after2:
+	ADDQ $0x00000008, CX
+
+by1:
+	SUBQ      $0x00000004, CX
+	JL        after1
+	VMOVUPD   (DX)(DI*1), Y0
+	VMOVUPD   (BX)(DI*1), Y1
+	VMOVUPD   (SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (AX)(DI*1)
+	VMOVUPD   Y1, (BX)(DI*1)
+	ADDQ      $0x00000020, DI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000004, CX
+	JZ         done
+	LEAQ       masks<>+0(SB), R8
+	SHLQ       $0x03, CX
+	SUBQ       CX, R8
+	VMOVUPS    64(R8), Y0
+	VMASKMOVPD (DX)(DI*1), Y0, Y1
+	VMASKMOVPD (BX)(DI*1), Y0, Y2
+	VMASKMOVPD (SI)(DI*1), Y0, Y3
+	VADDPD     Y3, Y2, Y2
+	VADDPD     Y2, Y1, Y1
+	VCMPPD     $0x03, Y1, Y1, Y3
+	VMOVUPD    quietNaNF64<>+0(SB), Y4
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(DI*1)
+	VMASKMOVPD Y2, Y0, (BX)(DI*1)
+
+done:
+	VZEROUPPER
+	RET
 
 // func maxF64(out *float64, a *float64, b *float64, n int)
 // Requires: AVX

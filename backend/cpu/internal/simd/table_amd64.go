@@ -22,9 +22,9 @@ func init() {
 	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
-		rowBy(addQuietF32)}
+		keptBy(addKeptF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
-		rowBy(addQuietF64)}
+		keptBy(addKeptF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{
@@ -107,6 +107,17 @@ func rowBy[T Float](f func(out, a, b *T, n int)) func(out, a, b []T) {
 			n := min(len(out), most)
 			f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(b), n)
 			out, a, b = out[n:], a[n:], b[n:]
+		}
+	}
+}
+
+func keptBy[T Float](f func(out, a, b, x *T, n int)) func(out, a, b, x []T) {
+	return func(out, a, b, x []T) {
+		n := len(out)
+		for a, b, x = a[:n], b[:n], x[:n]; len(out) > 0; {
+			n := min(len(out), most)
+			f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(b), unsafe.SliceData(x), n)
+			out, a, b, x = out[n:], a[n:], b[n:], x[n:]
 		}
 	}
 }
