@@ -10,11 +10,12 @@ package simd
 //go:noescape
 func sumBlockF32(x *float32, n int) float32
 
-// sumBlocksF32 sums blocks of 128 elements, four at a time so that their lanes hide each other's
-// latency: it is bound by two loads a cycle, then by memory.
+// sumTreeF32 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
+// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
+// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumBlocksF32(dst *float32, x *float32, blocks int)
+func sumTreeF32(x *float32, fours int, rest float32, more int) float32
 
 // addF32 is out = a + b, element by element.
 //
@@ -36,10 +37,10 @@ func mulF32(out *float32, a *float32, b *float32, n int)
 //go:noescape
 func divF32(out *float32, a *float32, b *float32, n int)
 
-// addQuietF32 is out = a + b, NaN as math.NaN, element by element.
+// addKeptF32 is b = b + x, then out = a + b, NaN as math.NaN, element by element.
 //
 //go:noescape
-func addQuietF32(out *float32, a *float32, b *float32, n int)
+func addKeptF32(out *float32, a *float32, b *float32, x *float32, n int)
 
 // guardF32 is out = 0 where a is 0 and b is not finite, else b, element by element.
 //
@@ -278,11 +279,12 @@ func transposeFourF32(dst *float32, dstRow int, src *float32, srcRow int, square
 //go:noescape
 func sumBlockF64(x *float64, n int) float64
 
-// sumBlocksF64 sums blocks of 128 elements, four at a time so that their lanes hide each other's
-// latency: it is bound by two loads a cycle, then by memory.
+// sumTreeF64 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
+// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
+// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumBlocksF64(dst *float64, x *float64, blocks int)
+func sumTreeF64(x *float64, fours int, rest float64, more int) float64
 
 // addF64 is out = a + b, element by element.
 //
@@ -304,10 +306,10 @@ func mulF64(out *float64, a *float64, b *float64, n int)
 //go:noescape
 func divF64(out *float64, a *float64, b *float64, n int)
 
-// addQuietF64 is out = a + b, NaN as math.NaN, element by element.
+// addKeptF64 is b = b + x, then out = a + b, NaN as math.NaN, element by element.
 //
 //go:noescape
-func addQuietF64(out *float64, a *float64, b *float64, n int)
+func addKeptF64(out *float64, a *float64, b *float64, x *float64, n int)
 
 // guardF64 is out = 0 where a is 0 and b is not finite, else b, element by element.
 //

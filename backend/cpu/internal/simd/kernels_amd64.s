@@ -57,16 +57,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumBlocksF32(dst *float32, x *float32, blocks int)
-// Requires: AVX
-TEXT ·sumBlocksF32(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ blocks+16(FP), DX
+// func sumTreeF32(x *float32, fours int, rest float32, more int) float32
+// Requires: AVX, MMX+, SSE
+TEXT ·sumTreeF32(SB), NOSPLIT, $40-36
+	MOVQ x+0(FP), AX
+	MOVQ fours+8(FP), CX
+	XORQ DX, DX
 
 loop:
-	SUBQ   $0x04, DX
-	JL     rest
+	CMPQ   DX, CX
+	JGE    total
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -74,18 +74,22 @@ loop:
 	MOVQ   $0x00000008, BX
 
 four:
-	VADDPS       (CX), Y0, Y0
-	VADDPS       512(CX), Y1, Y1
-	VADDPS       1024(CX), Y2, Y2
-	VADDPS       1536(CX), Y3, Y3
-	VADDPS       32(CX), Y0, Y0
-	VADDPS       544(CX), Y1, Y1
-	VADDPS       1056(CX), Y2, Y2
-	VADDPS       1568(CX), Y3, Y3
-	ADDQ         $0x00000040, CX
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4608(AX)
+	PREFETCHT0   5120(AX)
+	PREFETCHT0   5632(AX)
+	VADDPS       (AX), Y0, Y0
+	VADDPS       512(AX), Y1, Y1
+	VADDPS       1024(AX), Y2, Y2
+	VADDPS       1536(AX), Y3, Y3
+	VADDPS       32(AX), Y0, Y0
+	VADDPS       544(AX), Y1, Y1
+	VADDPS       1056(AX), Y2, Y2
+	VADDPS       1568(AX), Y3, Y3
+	ADDQ         $0x00000040, AX
 	DECQ         BX
 	JNZ          four
-	ADDQ         $0x00000600, CX
+	ADDQ         $0x00000600, AX
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPS       X4, X0, X0
 	VEXTRACTF128 $0x01, Y1, X4
@@ -103,36 +107,49 @@ four:
 	VSHUFPS      $0x88, X0, X4, X1
 	VSHUFPS      $0xdd, X0, X4, X0
 	VADDPS       X0, X1, X1
-	VMOVUPS      X1, (AX)
-	ADDQ         $0x00000010, AX
-	JMP          loop
+	VHADDPS      X1, X1, X1
+	VHADDPS      X1, X1, X1
+	MOVQ         DX, BX
+	LEAQ         (SP), SI
 
-rest:
-	ADDQ $0x04, DX
-	JZ   done
+join:
+	SHRQ   $0x01, BX
+	JCC    store
+	VADDSS (SI), X1, X1
+	ADDQ   $0x04, SI
+	JMP    join
 
-single:
-	VXORPS Y0, Y0, Y0
-	MOVQ   $0x00000008, BX
+store:
+	VMOVSS X1, (SI)
+	INCQ   DX
+	JMP    loop
 
-one:
-	VADDPS       (CX), Y0, Y0
-	VADDPS       32(CX), Y0, Y0
-	ADDQ         $0x00000040, CX
-	DECQ         BX
-	JNZ          one
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
-	ADDQ         $0x00000004, AX
-	DECQ         DX
-	JNZ          single
+total:
+	LEAQ  (SP), SI
+	MOVQ  more+24(FP), AX
+	MOVSS rest+16(FP), X0
+	TESTQ AX, AX
+	JNZ   levels
+
+first:
+	VMOVSS (SI), X0
+	ADDQ   $0x04, SI
+	SHRQ   $0x01, DX
+	JCC    first
+
+levels:
+	TESTQ  DX, DX
+	JZ     done
+	SHRQ   $0x01, DX
+	JCC    empty
+	VADDSS (SI), X0, X0
+
+empty:
+	ADDQ $0x04, SI
+	JMP  levels
 
 done:
+	MOVSS X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -376,84 +393,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func addQuietF32(out *float32, a *float32, b *float32, n int)
-// Requires: AVX
-TEXT ·addQuietF32(SB), NOSPLIT, $0-32
-	MOVQ out+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-by4:
-	SUBQ      $0x00000020, BX
-	JL        after4
-	VMOVUPS   (CX)(SI*1), Y0
-	VMOVUPS   (DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*1)
-	VMOVUPS   32(CX)(SI*1), Y0
-	VMOVUPS   32(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 32(AX)(SI*1)
-	VMOVUPS   64(CX)(SI*1), Y0
-	VMOVUPS   64(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 64(AX)(SI*1)
-	VMOVUPS   96(CX)(SI*1), Y0
-	VMOVUPS   96(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 96(AX)(SI*1)
-	ADDQ      $0x00000080, SI
-	JMP       by4
-
-after4:
-	ADDQ $0x00000020, BX
-
-by1:
-	SUBQ      $0x00000008, BX
-	JL        after1
-	VMOVUPS   (CX)(SI*1), Y0
-	VMOVUPS   (DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*1)
-	ADDQ      $0x00000020, SI
-	JMP       by1
-
-after1:
-	ADDQ       $0x00000008, BX
-	JZ         done
-	LEAQ       masks<>+0(SB), DI
-	SHLQ       $0x02, BX
-	SUBQ       BX, DI
-	VMOVUPS    64(DI), Y0
-	VMASKMOVPS (CX)(SI*1), Y0, Y1
-	VMASKMOVPS (DX)(SI*1), Y0, Y2
-	VADDPS     Y2, Y1, Y1
-	VCMPPS     $0x03, Y1, Y1, Y2
-	VMOVUPS    quietNaNF32<>+0(SB), Y3
-	VBLENDVPS  Y2, Y3, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
 DATA quietNaNF32<>+0(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+4(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+8(SB)/4, $0x7fc00000
@@ -463,6 +402,83 @@ DATA quietNaNF32<>+20(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+24(SB)/4, $0x7fc00000
 DATA quietNaNF32<>+28(SB)/4, $0x7fc00000
 GLOBL quietNaNF32<>(SB), RODATA|NOPTR, $32
+
+// func addKeptF32(out *float32, a *float32, b *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·addKeptF32(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ n+32(FP), CX
+	MOVQ a+8(FP), DX
+	MOVQ b+16(FP), BX
+	MOVQ x+24(FP), SI
+	XORQ DI, DI
+
+by2:
+	SUBQ      $0x00000010, CX
+	JL        after2
+	VMOVUPS   (DX)(DI*1), Y0
+	VMOVUPS   (BX)(DI*1), Y1
+	VMOVUPS   (SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(DI*1)
+	VMOVUPS   Y1, (BX)(DI*1)
+	VMOVUPS   32(DX)(DI*1), Y0
+	VMOVUPS   32(BX)(DI*1), Y1
+	VMOVUPS   32(SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, 32(AX)(DI*1)
+	VMOVUPS   Y1, 32(BX)(DI*1)
+	ADDQ      $0x00000040, DI
+	JMP       by2
+
+after2:
+	ADDQ $0x00000010, CX
+
+by1:
+	SUBQ      $0x00000008, CX
+	JL        after1
+	VMOVUPS   (DX)(DI*1), Y0
+	VMOVUPS   (BX)(DI*1), Y1
+	VMOVUPS   (SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(DI*1)
+	VMOVUPS   Y1, (BX)(DI*1)
+	ADDQ      $0x00000020, DI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000008, CX
+	JZ         done
+	LEAQ       masks<>+0(SB), R8
+	SHLQ       $0x02, CX
+	SUBQ       CX, R8
+	VMOVUPS    64(R8), Y0
+	VMASKMOVPS (DX)(DI*1), Y0, Y1
+	VMASKMOVPS (BX)(DI*1), Y0, Y2
+	VMASKMOVPS (SI)(DI*1), Y0, Y3
+	VADDPS     Y3, Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VMOVUPS    quietNaNF32<>+0(SB), Y4
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(DI*1)
+	VMASKMOVPS Y2, Y0, (BX)(DI*1)
+
+done:
+	VZEROUPPER
+	RET
 
 // func guardF32(out *float32, a *float32, b *float32, n int)
 // Requires: AVX
@@ -3821,16 +3837,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumBlocksF64(dst *float64, x *float64, blocks int)
-// Requires: AVX, AVX2
-TEXT ·sumBlocksF64(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ blocks+16(FP), DX
+// func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+// Requires: AVX, MMX+, SSE2
+TEXT ·sumTreeF64(SB), NOSPLIT, $80-40
+	MOVQ x+0(FP), AX
+	MOVQ fours+8(FP), CX
+	XORQ DX, DX
 
 loop:
-	SUBQ   $0x04, DX
-	JL     rest
+	CMPQ   DX, CX
+	JGE    total
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -3842,70 +3858,85 @@ loop:
 	MOVQ   $0x00000008, BX
 
 four:
-	VADDPD     (CX), Y0, Y0
-	VADDPD     32(CX), Y1, Y1
-	VADDPD     1024(CX), Y2, Y2
-	VADDPD     1056(CX), Y3, Y3
-	VADDPD     2048(CX), Y4, Y4
-	VADDPD     2080(CX), Y5, Y5
-	VADDPD     3072(CX), Y6, Y6
-	VADDPD     3104(CX), Y7, Y7
-	VADDPD     64(CX), Y0, Y0
-	VADDPD     96(CX), Y1, Y1
-	VADDPD     1088(CX), Y2, Y2
-	VADDPD     1120(CX), Y3, Y3
-	VADDPD     2112(CX), Y4, Y4
-	VADDPD     2144(CX), Y5, Y5
-	VADDPD     3136(CX), Y6, Y6
-	VADDPD     3168(CX), Y7, Y7
-	ADDQ       $0x00000080, CX
-	DECQ       BX
-	JNZ        four
-	ADDQ       $0x00000c00, CX
-	VADDPD     Y1, Y0, Y0
-	VADDPD     Y3, Y2, Y2
-	VADDPD     Y5, Y4, Y4
-	VADDPD     Y7, Y6, Y6
-	VPERM2F128 $0x20, Y2, Y0, Y1
-	VPERM2F128 $0x31, Y2, Y0, Y0
-	VADDPD     Y0, Y1, Y1
-	VPERM2F128 $0x20, Y6, Y4, Y0
-	VPERM2F128 $0x31, Y6, Y4, Y2
-	VADDPD     Y2, Y0, Y0
-	VHADDPD    Y0, Y1, Y0
-	VPERMPD    $0xd8, Y0, Y0
-	VMOVUPD    Y0, (AX)
-	ADDQ       $0x00000020, AX
-	JMP        loop
-
-rest:
-	ADDQ $0x04, DX
-	JZ   done
-
-single:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	MOVQ   $0x00000008, BX
-
-one:
-	VADDPD       (CX), Y0, Y0
-	VADDPD       32(CX), Y1, Y1
-	VADDPD       64(CX), Y0, Y0
-	VADDPD       96(CX), Y1, Y1
-	ADDQ         $0x00000080, CX
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   5120(AX)
+	PREFETCHT0   6144(AX)
+	PREFETCHT0   7168(AX)
+	VADDPD       (AX), Y0, Y0
+	VADDPD       32(AX), Y1, Y1
+	VADDPD       1024(AX), Y2, Y2
+	VADDPD       1056(AX), Y3, Y3
+	VADDPD       2048(AX), Y4, Y4
+	VADDPD       2080(AX), Y5, Y5
+	VADDPD       3072(AX), Y6, Y6
+	VADDPD       3104(AX), Y7, Y7
+	VADDPD       64(AX), Y0, Y0
+	VADDPD       96(AX), Y1, Y1
+	VADDPD       1088(AX), Y2, Y2
+	VADDPD       1120(AX), Y3, Y3
+	VADDPD       2112(AX), Y4, Y4
+	VADDPD       2144(AX), Y5, Y5
+	VADDPD       3136(AX), Y6, Y6
+	VADDPD       3168(AX), Y7, Y7
+	ADDQ         $0x00000080, AX
 	DECQ         BX
-	JNZ          one
+	JNZ          four
+	ADDQ         $0x00000c00, AX
 	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VPERM2F128   $0x20, Y2, Y0, Y1
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPD       Y0, Y1, Y1
+	VPERM2F128   $0x20, Y6, Y4, Y0
+	VPERM2F128   $0x31, Y6, Y4, Y2
+	VADDPD       Y2, Y0, Y0
+	VHADDPD      Y0, Y1, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VADDSD       X1, X0, X0
-	VMOVSD       X0, (AX)
-	ADDQ         $0x00000008, AX
-	DECQ         DX
-	JNZ          single
+	VHADDPD      X0, X0, X0
+	MOVQ         DX, BX
+	LEAQ         (SP), SI
+
+join:
+	SHRQ   $0x01, BX
+	JCC    store
+	VADDSD (SI), X0, X0
+	ADDQ   $0x08, SI
+	JMP    join
+
+store:
+	VMOVSD X0, (SI)
+	INCQ   DX
+	JMP    loop
+
+total:
+	LEAQ  (SP), SI
+	MOVQ  more+24(FP), AX
+	MOVSD rest+16(FP), X0
+	TESTQ AX, AX
+	JNZ   levels
+
+first:
+	VMOVSD (SI), X0
+	ADDQ   $0x08, SI
+	SHRQ   $0x01, DX
+	JCC    first
+
+levels:
+	TESTQ  DX, DX
+	JZ     done
+	SHRQ   $0x01, DX
+	JCC    empty
+	VADDSD (SI), X0, X0
+
+empty:
+	ADDQ $0x08, SI
+	JMP  levels
 
 done:
+	MOVSD X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -4149,89 +4180,88 @@ done:
 	VZEROUPPER
 	RET
 
-// func addQuietF64(out *float64, a *float64, b *float64, n int)
-// Requires: AVX
-TEXT ·addQuietF64(SB), NOSPLIT, $0-32
-	MOVQ out+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-by4:
-	SUBQ      $0x00000010, BX
-	JL        after4
-	VMOVUPD   (CX)(SI*1), Y0
-	VMOVUPD   (DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, (AX)(SI*1)
-	VMOVUPD   32(CX)(SI*1), Y0
-	VMOVUPD   32(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 32(AX)(SI*1)
-	VMOVUPD   64(CX)(SI*1), Y0
-	VMOVUPD   64(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 64(AX)(SI*1)
-	VMOVUPD   96(CX)(SI*1), Y0
-	VMOVUPD   96(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 96(AX)(SI*1)
-	ADDQ      $0x00000080, SI
-	JMP       by4
-
-after4:
-	ADDQ $0x00000010, BX
-
-by1:
-	SUBQ      $0x00000004, BX
-	JL        after1
-	VMOVUPD   (CX)(SI*1), Y0
-	VMOVUPD   (DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, (AX)(SI*1)
-	ADDQ      $0x00000020, SI
-	JMP       by1
-
-after1:
-	ADDQ       $0x00000004, BX
-	JZ         done
-	LEAQ       masks<>+0(SB), DI
-	SHLQ       $0x03, BX
-	SUBQ       BX, DI
-	VMOVUPS    64(DI), Y0
-	VMASKMOVPD (CX)(SI*1), Y0, Y1
-	VMASKMOVPD (DX)(SI*1), Y0, Y2
-	VADDPD     Y2, Y1, Y1
-	VCMPPD     $0x03, Y1, Y1, Y2
-	VMOVUPD    quietNaNF64<>+0(SB), Y3
-	VBLENDVPD  Y2, Y3, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
 DATA quietNaNF64<>+0(SB)/8, $0x7ff8000000000001
 DATA quietNaNF64<>+8(SB)/8, $0x7ff8000000000001
 DATA quietNaNF64<>+16(SB)/8, $0x7ff8000000000001
 DATA quietNaNF64<>+24(SB)/8, $0x7ff8000000000001
 GLOBL quietNaNF64<>(SB), RODATA|NOPTR, $32
+
+// func addKeptF64(out *float64, a *float64, b *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·addKeptF64(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ n+32(FP), CX
+	MOVQ a+8(FP), DX
+	MOVQ b+16(FP), BX
+	MOVQ x+24(FP), SI
+	XORQ DI, DI
+
+by2:
+	SUBQ      $0x00000008, CX
+	JL        after2
+	VMOVUPD   (DX)(DI*1), Y0
+	VMOVUPD   (BX)(DI*1), Y1
+	VMOVUPD   (SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (AX)(DI*1)
+	VMOVUPD   Y1, (BX)(DI*1)
+	VMOVUPD   32(DX)(DI*1), Y0
+	VMOVUPD   32(BX)(DI*1), Y1
+	VMOVUPD   32(SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, 32(AX)(DI*1)
+	VMOVUPD   Y1, 32(BX)(DI*1)
+	ADDQ      $0x00000040, DI
+	JMP       by2
+
+after2:
+	ADDQ $0x00000008, CX
+
+by1:
+	SUBQ      $0x00000004, CX
+	JL        after1
+	VMOVUPD   (DX)(DI*1), Y0
+	VMOVUPD   (BX)(DI*1), Y1
+	VMOVUPD   (SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (AX)(DI*1)
+	VMOVUPD   Y1, (BX)(DI*1)
+	ADDQ      $0x00000020, DI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000004, CX
+	JZ         done
+	LEAQ       masks<>+0(SB), R8
+	SHLQ       $0x03, CX
+	SUBQ       CX, R8
+	VMOVUPS    64(R8), Y0
+	VMASKMOVPD (DX)(DI*1), Y0, Y1
+	VMASKMOVPD (BX)(DI*1), Y0, Y2
+	VMASKMOVPD (SI)(DI*1), Y0, Y3
+	VADDPD     Y3, Y2, Y2
+	VADDPD     Y2, Y1, Y1
+	VCMPPD     $0x03, Y1, Y1, Y3
+	VMOVUPD    quietNaNF64<>+0(SB), Y4
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(DI*1)
+	VMASKMOVPD Y2, Y0, (BX)(DI*1)
+
+done:
+	VZEROUPPER
+	RET
 
 // func guardF64(out *float64, a *float64, b *float64, n int)
 // Requires: AVX

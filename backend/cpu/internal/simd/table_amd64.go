@@ -15,18 +15,18 @@ func init() {
 	if !(cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI1) {
 		return
 	}
-	sums32 = Sums[float32]{blockBy(sumBlockF32), blocksBy(sumBlocksF32), rowBy(addF32), rowsBy(addFourF32),
+	sums32 = Sums[float32]{blockBy(sumBlockF32), lineBy(sumBlockF32, sumTreeF32), rowBy(addF32), rowsBy(addFourF32),
 		placesBy(addRowsF32, addRow[float32])}
-	sums64 = Sums[float64]{blockBy(sumBlockF64), blocksBy(sumBlocksF64), rowBy(addF64), rowsBy(addFourF64),
+	sums64 = Sums[float64]{blockBy(sumBlockF64), lineBy(sumBlockF64, sumTreeF64), rowBy(addF64), rowsBy(addFourF64),
 		placesBy(addRowsF64, addRow[float64])}
 	arithmetic32 = Arithmetic[float32]{rowBy(addF32), rowBy(subF32), rowBy(mulF32),
 		placesBy(mulRowsF32, mulRow[float32])}
 	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
-		rowBy(addQuietF32), rowBy(guardF32), unaryBy(negF32)}
+		keptBy(addKeptF32), rowBy(guardF32), unaryBy(negF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
-		rowBy(addQuietF64), rowBy(guardF64), unaryBy(negF64)}
+		keptBy(addKeptF64), rowBy(guardF64), unaryBy(negF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{
@@ -84,14 +84,26 @@ func blockBy[T Float](f func(x *T, n int) T) func(x []T) T {
 	}
 }
 
-func blocksBy[T Float](f func(dst, x *T, blocks int)) func(dst, x []T) {
-	return func(dst, x []T) {
-		for len(dst) > 0 {
-			n := min(len(dst), most/BlockSize)
-			part := x[:n*BlockSize]
-			f(unsafe.SliceData(dst), unsafe.SliceData(part), n)
-			dst, x = dst[n:], x[n*BlockSize:]
+// lineBy does lines of up to most elements in one call, but for what is left of four blocks, longer ones by such
+// pieces. A subtree is a power of two of blocks.
+func lineBy[T Float](block func(x *T, n int) T, tree func(x *T, fours int, rest T, more int) T) func(x []T) T {
+	sum := blockBy(block)
+	piece := func(x []T) T {
+		fours := len(x) / (4 * BlockSize)
+		rest := x[fours*4*BlockSize:]
+		switch {
+		case fours == 0:
+			return sumTree(rest, BlockSize, sum)
+		case len(rest) == 0:
+			return tree(unsafe.SliceData(x), fours, 0, 0)
 		}
+		return tree(unsafe.SliceData(x), fours, sumTree(rest, BlockSize, sum), 1)
+	}
+	return func(x []T) T {
+		if len(x) <= most {
+			return piece(x)
+		}
+		return sumTree(x, most, piece)
 	}
 }
 
@@ -101,6 +113,17 @@ func rowBy[T Float](f func(out, a, b *T, n int)) func(out, a, b []T) {
 			n := min(len(out), most)
 			f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(b), n)
 			out, a, b = out[n:], a[n:], b[n:]
+		}
+	}
+}
+
+func keptBy[T Float](f func(out, a, b, x *T, n int)) func(out, a, b, x []T) {
+	return func(out, a, b, x []T) {
+		n := len(out)
+		for a, b, x = a[:n], b[:n], x[:n]; len(out) > 0; {
+			n := min(len(out), most)
+			f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(b), unsafe.SliceData(x), n)
+			out, a, b, x = out[n:], a[n:], b[n:], x[n:]
 		}
 	}
 }

@@ -56,6 +56,17 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 			return nil
 		}}
 	}
+	kept := func(name string, f func(out, a, b, x []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 4, run: func(s [][]T, _ T) []T {
+			f(s[0], s[1], s[2], s[3])
+			for _, v := range s[0] {
+				if v != v && bitsOf(v) != bitsOf(NaN[T]()) {
+					return []T{0} // a NaN of another form
+				}
+			}
+			return []T{1}
+		}}
+	}
 	scalar := func(name string, exact bool, f func(out, a []T, v T)) primitive[T] {
 		return primitive[T]{name: name, slices: 2, exact: exact, run: func(s [][]T, v T) []T {
 			f(s[0], s[1], v)
@@ -103,15 +114,11 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		{name: "Sums.Block", slices: 1, run: func(x [][]T, _ T) []T {
 			return []T{s.Block(x[0][:min(len(x[0]), BlockSize)])}
 		}},
-		{name: "Sums.Blocks", slices: 1, run: func(x [][]T, _ T) []T {
-			r := make([]T, len(x[0])/BlockSize)
-			s.Blocks(r, x[0])
-			return r
-		}},
+		{name: "Sums.Line", slices: 1, least: 1, run: func(x [][]T, _ T) []T { return []T{s.Line(x[0])} }},
 		row("Sums.Row", false, s.Row), rows("Sums.Rows", false, s.Rows),
 		row("Arithmetic.Add", false, a.Add), row("Arithmetic.Sub", false, a.Sub), row("Arithmetic.Mul", false, a.Mul),
 		inPlace("Arithmetic.Sub", a.Sub),
-		row("Floats.Div", false, f.Div), row("Floats.AddQuiet", true, f.AddQuiet),
+		row("Floats.Div", false, f.Div), kept("Floats.AddKept", f.AddKept),
 		row("Floats.Guard", true, f.Guard), inPlace("Floats.Guard", f.Guard), unary("Floats.Neg", f.Neg),
 		scalar("Floats.DivBy", false, f.DivBy), scalar("Floats.Shift", false, f.Shift),
 		row("Floats.Shifts", false, f.Shifts),
