@@ -29,6 +29,8 @@ func main() {
 	}
 	elementary()
 	places()
+	takes()
+	moves()
 	Generate()
 }
 
