@@ -133,7 +133,7 @@ func testTakeRows[W word, I Index](t *testing.T) {
 		for range 12 {
 			p := &Take{
 				Rows: 1 + r.IntN(4), N: n, URow: n + r.IntN(3), IndexRow: []int{0, n, n + 1}[r.IntN(3)], Extent: 1 + r.IntN(50),
-				Stride: []int{0, 1, n, n + 3}[r.IntN(4)], Step: r.IntN(3), Ahead: r.IntN(2) * 100, Past: r.IntN(2) == 0,
+				Stride: []int{0, 1, n, n + 3}[r.IntN(4)], Step: r.IntN(3), X: r.IntN(3), Ahead: r.IntN(2) * 100, Past: r.IntN(2) == 0,
 			}
 			if r.IntN(4) == 0 {
 				p.URow = (p.URow + 15) &^ 15
@@ -141,7 +141,7 @@ func testTakeRows[W word, I Index](t *testing.T) {
 			if r.IntN(3) > 0 {
 				p.Wrap = p.Extent
 			}
-			x := filled[W](t, r, (p.Extent-1)*p.Stride+(n-1)*p.Step+1)
+			x := filled[W](t, r, p.X+(p.Extent-1)*p.Stride+(n-1)*p.Step+1)
 			idx := atEnds[I](t, r, (p.Rows-1)*p.IndexRow+n)
 			for i := range idx {
 				idx[i] = I(r.IntN(p.Extent+p.Wrap) - p.Wrap)

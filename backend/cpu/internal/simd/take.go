@@ -4,14 +4,14 @@ import "unsafe"
 
 // Take says which elements of x become the rows of u:
 //
-//	u[r·URow + j] = x[v·Stride + j·Step],  v = idx[r·IndexRow + j], or that + Wrap where it is negative
+//	u[r·URow + j] = x[X + v·Stride + j·Step],  v = idx[r·IndexRow + j], or that + Wrap where it is negative
 //
 // for r < Rows and j < N. InBounds has let the indices pass: from 0 on, v is less than Extent.
 type Take struct {
-	Rows, N, URow, IndexRow    int
-	Wrap, Extent, Stride, Step int
-	Ahead                      int  // from x to what the next take reads, for it to be fetched meanwhile; or 0
-	Past                       bool // u is so large that it is better written past the caches
+	Rows, N, URow, IndexRow       int
+	X, Wrap, Extent, Stride, Step int
+	Ahead                         int  // from X to what the next take reads, for it to be fetched meanwhile; or 0
+	Past                          bool // u is so large that it is better written past the caches
 }
 
 // Index is an index type that kernels read as it is.
@@ -35,7 +35,7 @@ func TakeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 		return
 	}
 	_, _ = u[(t.Rows-1)*t.URow+t.N-1], idx[(t.Rows-1)*t.IndexRow+t.N-1]
-	_ = x[(t.Extent-1)*t.Stride+(t.N-1)*t.Step]
+	_ = x[t.X:][(t.Extent-1)*t.Stride+(t.N-1)*t.Step]
 	p := 0
 	if t.Past && (uintptr(unsafe.Pointer(&u[0]))|uintptr(t.URow*size))%64 == 0 {
 		p = 1
@@ -49,7 +49,7 @@ func TakeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 		n := min(call, t.N-j)
 		rows := max(1, call/n)
 		for r := 0; r < t.Rows; r += rows {
-			takeKernels[size/8][wide/8]((*byte)(unsafe.Pointer(&u[r*t.URow+j])), (*byte)(unsafe.Pointer(&x[j*t.Step])),
+			takeKernels[size/8][wide/8]((*byte)(unsafe.Pointer(&u[r*t.URow+j])), (*byte)(unsafe.Pointer(&x[t.X+j*t.Step])),
 				(*byte)(unsafe.Pointer(&idx[r*t.IndexRow+j])), n, min(rows, t.Rows-r), (t.URow-n)*size,
 				(t.IndexRow-n)*wide, t.Wrap, t.Extent, t.Stride, t.Step, fetch, t.Ahead*size, p)
 		}
@@ -58,7 +58,7 @@ func TakeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 
 func takeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 	for r := range t.Rows {
-		to, at := u[r*t.URow:][:t.N], 0
+		to, at := u[r*t.URow:][:t.N], t.X
 		for j, v := range idx[r*t.IndexRow:][:t.N] {
 			v := int64(v)
 			to[j] = x[at+int(v+int64(t.Wrap)&(v>>63))*t.Stride]
