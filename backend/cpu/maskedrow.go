@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"encoding/binary"
-
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -16,22 +14,9 @@ type maskedRow struct {
 	n, room          int
 }
 
-// eachOne has a one in every byte: times eight bools it is how many are true up to each.
-const eachOne = 0x0101010101010101
-
 func countTrue(mask []uint8, at, step, n int) (count int) {
 	if step == 1 {
-		row := mask[at : at+n]
-		for len(row) >= 8 {
-			part, sum := row[:min(len(row)&^7, 31*8)], uint64(0) // of which the sum fits a byte
-			for i := 0; i+8 <= len(part); i += 8 {
-				sum += binary.LittleEndian.Uint64(part[i:])
-			}
-			count += int(sum * eachOne >> 56)
-			row = row[len(part):]
-		}
-		at += n - len(row)
-		n = len(row)
+		return simd.CountOnes(mask[at : at+n])
 	}
 	for range n {
 		count += int(mask[at])

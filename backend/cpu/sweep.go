@@ -83,7 +83,7 @@ var tuning = struct {
 	batches int // a scatter with so many leading batches divides those
 	strip   int // bytes of x that a gather of elements packs
 	past    int // a movement to so many bytes writes them past the caches
-}{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10, past: 16 << 20}
+}{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10, past: 32 << 20}
 
 func (s *sweepRun) chunk(lo, hi int) {
 	l := s.lanes.get()

@@ -663,6 +663,11 @@ func mixF32(out *float32, cond *uint8, a *float32, b *float32, n int)
 //go:noescape
 func everySecondF32(out *float32, x *float32, n int)
 
+// reverseF32 is out[i] = x[n - 1 - i] for i < n, a multiple of 8. It is bound by memory.
+//
+//go:noescape
+func reverseF32(out *float32, x *float32, n int)
+
 // transposeLineF32 turns 16 rows of src into columns of dst, 8 columns of src a square. The rows of dst are
 // cache lines, written past the caches: it is bound by memory, and does not read what it overwrites. Strides
 // are in elements.
@@ -693,6 +698,11 @@ func mixF64(out *float64, cond *uint8, a *float64, b *float64, n int)
 //go:noescape
 func everySecondF64(out *float64, x *float64, n int)
 
+// reverseF64 is out[i] = x[n - 1 - i] for i < n, a multiple of 4. It is bound by memory.
+//
+//go:noescape
+func reverseF64(out *float64, x *float64, n int)
+
 // transposeLineF64 turns 8 rows of src into columns of dst, 4 columns of src a square. The rows of dst are
 // cache lines, written past the caches: it is bound by memory, and does not read what it overwrites. Strides
 // are in elements.
@@ -705,3 +715,8 @@ func transposeLineF64(dst *float64, dstRow int, src *float64, srcRow int, square
 //
 //go:noescape
 func copyPast(dst *byte, src *byte, n int)
+
+// sumBytes is the sum of n bytes, a multiple of 128. It is bound by memory.
+//
+//go:noescape
+func sumBytes(x *byte, n int) int

@@ -10010,7 +10010,7 @@ ended:
 	RET
 
 // func compressF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
-// Requires: AVX, AVX2, POPCNT
+// Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·compressF32(SB), NOSPLIT, $0-56
 	MOVQ y+0(FP), AX
 	MOVQ x+8(FP), CX
@@ -10025,20 +10025,21 @@ TEXT ·compressF32(SB), NOSPLIT, $0-56
 	SUBQ $0x08, R10
 
 loop:
-	CMPQ      BX, R9
-	JG        end
-	CMPQ      SI, R10
-	JG        end
-	MOVQ      (DX)(BX*1), R8
-	IMULQ     R11, R8
-	SHRQ      $0x38, R8
-	POPCNTQ   R8, R12
-	VPMOVZXBD (DI)(R8*8), Y0
-	VPERMD    (CX)(BX*4), Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*4)
-	ADDQ      R12, SI
-	ADDQ      $0x08, BX
-	JMP       loop
+	CMPQ       BX, R9
+	JG         end
+	CMPQ       SI, R10
+	JG         end
+	MOVQ       (DX)(BX*1), R8
+	IMULQ      R11, R8
+	SHRQ       $0x38, R8
+	POPCNTQ    R8, R12
+	VPMOVZXBD  (DI)(R8*8), Y0
+	PREFETCHT1 4096(CX)(BX*4)
+	VPERMD     (CX)(BX*4), Y0, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	ADDQ       R12, SI
+	ADDQ       $0x08, BX
+	JMP        loop
 
 end:
 	MOVQ BX, done+40(FP)
@@ -10651,9 +10652,36 @@ loop:
 	VZEROUPPER
 	RET
 
+// func reverseF32(out *float32, x *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·reverseF32(SB), NOSPLIT, $0-24
+	MOVQ    out+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVDQU fromLast<>+0(SB), Y0
+
+loop:
+	VPERMD  -32(CX)(DX*4), Y0, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+DATA fromLast<>+0(SB)/4, $0x00000007
+DATA fromLast<>+4(SB)/4, $0x00000006
+DATA fromLast<>+8(SB)/4, $0x00000005
+DATA fromLast<>+12(SB)/4, $0x00000004
+DATA fromLast<>+16(SB)/4, $0x00000003
+DATA fromLast<>+20(SB)/4, $0x00000002
+DATA fromLast<>+24(SB)/4, $0x00000001
+DATA fromLast<>+28(SB)/4, $0x00000000
+GLOBL fromLast<>(SB), RODATA|NOPTR, $32
+
 // func transposeLineF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
 // Requires: AVX, MMX+
-TEXT ·transposeLineF32(SB), NOSPLIT, $0-40
+TEXT ·transposeLineF32(SB), NOSPLIT, $256-40
 	MOVQ dst+0(FP), AX
 	MOVQ dstRow+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -10664,7 +10692,6 @@ TEXT ·transposeLineF32(SB), NOSPLIT, $0-40
 
 loop:
 	MOVQ       DX, DI
-	MOVQ       AX, R8
 	VMOVUPS    (DI), Y0
 	ADDQ       BX, DI
 	VMOVUPS    (DI), Y1
@@ -10705,23 +10732,14 @@ loop:
 	VPERM2F128 $0x31, Y3, Y1, Y1
 	VPERM2F128 $0x31, Y5, Y8, Y3
 	VPERM2F128 $0x31, Y4, Y0, Y0
-	VMOVNTDQ   Y6, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y9, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y10, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y11, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y2, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y1, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y3, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y0, (R8)
-	ADDQ       CX, R8
-	MOVQ       AX, R8
+	VMOVDQU    Y6, (SP)
+	VMOVDQU    Y9, 32(SP)
+	VMOVDQU    Y10, 64(SP)
+	VMOVDQU    Y11, 96(SP)
+	VMOVDQU    Y2, 128(SP)
+	VMOVDQU    Y1, 160(SP)
+	VMOVDQU    Y3, 192(SP)
+	VMOVDQU    Y0, 224(SP)
 	VMOVUPS    (DI), Y0
 	ADDQ       BX, DI
 	VMOVUPS    (DI), Y1
@@ -10762,23 +10780,38 @@ loop:
 	VPERM2F128 $0x31, Y3, Y1, Y1
 	VPERM2F128 $0x31, Y5, Y8, Y3
 	VPERM2F128 $0x31, Y4, Y0, Y0
-	VMOVNTDQ   Y6, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y9, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y10, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y11, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y2, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y1, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y3, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y0, 32(R8)
-	ADDQ       CX, R8
-	MOVQ       R8, AX
+	VMOVDQU    (SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y6, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    32(SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y9, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    64(SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y10, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    96(SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y11, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    128(SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y2, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    160(SP), Y2
+	VMOVNTDQ   Y2, (AX)
+	VMOVNTDQ   Y1, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    192(SP), Y1
+	VMOVNTDQ   Y1, (AX)
+	VMOVNTDQ   Y3, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    224(SP), Y1
+	VMOVNTDQ   Y1, (AX)
+	VMOVNTDQ   Y0, 32(AX)
+	ADDQ       CX, AX
 	ADDQ       $0x20, DX
 	DECQ       SI
 	JNZ        loop
@@ -10787,7 +10820,7 @@ loop:
 	RET
 
 // func compressF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
-// Requires: AVX, AVX2, POPCNT
+// Requires: AVX, AVX2, MMX+, POPCNT
 TEXT ·compressF64(SB), NOSPLIT, $0-56
 	MOVQ y+0(FP), AX
 	MOVQ x+8(FP), CX
@@ -10802,20 +10835,21 @@ TEXT ·compressF64(SB), NOSPLIT, $0-56
 	SUBQ $0x04, R10
 
 loop:
-	CMPQ      BX, R9
-	JG        end
-	CMPQ      SI, R10
-	JG        end
-	MOVL      (DX)(BX*1), R8
-	IMULQ     R11, R8
-	SHRQ      $0x38, R8
-	POPCNTQ   R8, R12
-	VPMOVZXBD (DI)(R8*8), Y0
-	VPERMD    (CX)(BX*8), Y0, Y0
-	VMOVUPD   Y0, (AX)(SI*8)
-	ADDQ      R12, SI
-	ADDQ      $0x04, BX
-	JMP       loop
+	CMPQ       BX, R9
+	JG         end
+	CMPQ       SI, R10
+	JG         end
+	MOVL       (DX)(BX*1), R8
+	IMULQ      R11, R8
+	SHRQ       $0x38, R8
+	POPCNTQ    R8, R12
+	VPMOVZXBD  (DI)(R8*8), Y0
+	PREFETCHT1 4096(CX)(BX*8)
+	VPERMD     (CX)(BX*8), Y0, Y0
+	VMOVUPD    Y0, (AX)(SI*8)
+	ADDQ       R12, SI
+	ADDQ       $0x04, BX
+	JMP        loop
 
 end:
 	MOVQ BX, done+40(FP)
@@ -10948,9 +10982,25 @@ loop:
 	VZEROUPPER
 	RET
 
+// func reverseF64(out *float64, x *float64, n int)
+// Requires: AVX, AVX2
+TEXT ·reverseF64(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VPERMQ  $0x1b, -32(CX)(DX*8), Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x04, DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
 // func transposeLineF64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
 // Requires: AVX, MMX+
-TEXT ·transposeLineF64(SB), NOSPLIT, $0-40
+TEXT ·transposeLineF64(SB), NOSPLIT, $128-40
 	MOVQ dst+0(FP), AX
 	MOVQ dstRow+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -10961,7 +11011,6 @@ TEXT ·transposeLineF64(SB), NOSPLIT, $0-40
 
 loop:
 	MOVQ       DX, DI
-	MOVQ       AX, R8
 	VMOVUPD    (DI), Y0
 	ADDQ       BX, DI
 	VMOVUPD    (DI), Y1
@@ -10978,15 +11027,10 @@ loop:
 	VPERM2F128 $0x20, Y2, Y0, Y5
 	VPERM2F128 $0x31, Y1, Y4, Y1
 	VPERM2F128 $0x31, Y2, Y0, Y0
-	VMOVNTDQ   Y3, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y5, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y1, (R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y0, (R8)
-	ADDQ       CX, R8
-	MOVQ       AX, R8
+	VMOVDQU    Y3, (SP)
+	VMOVDQU    Y5, 32(SP)
+	VMOVDQU    Y1, 64(SP)
+	VMOVDQU    Y0, 96(SP)
 	VMOVUPD    (DI), Y0
 	ADDQ       BX, DI
 	VMOVUPD    (DI), Y1
@@ -11003,15 +11047,22 @@ loop:
 	VPERM2F128 $0x20, Y2, Y0, Y5
 	VPERM2F128 $0x31, Y1, Y4, Y1
 	VPERM2F128 $0x31, Y2, Y0, Y0
-	VMOVNTDQ   Y3, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y5, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y1, 32(R8)
-	ADDQ       CX, R8
-	VMOVNTDQ   Y0, 32(R8)
-	ADDQ       CX, R8
-	MOVQ       R8, AX
+	VMOVDQU    (SP), Y2
+	VMOVNTDQ   Y2, (AX)
+	VMOVNTDQ   Y3, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    32(SP), Y2
+	VMOVNTDQ   Y2, (AX)
+	VMOVNTDQ   Y5, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    64(SP), Y2
+	VMOVNTDQ   Y2, (AX)
+	VMOVNTDQ   Y1, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    96(SP), Y1
+	VMOVNTDQ   Y1, (AX)
+	VMOVNTDQ   Y0, 32(AX)
+	ADDQ       CX, AX
 	ADDQ       $0x20, DX
 	DECQ       SI
 	JNZ        loop
@@ -11040,5 +11091,42 @@ loop:
 	SUBQ     $0x00000080, DX
 	JNZ      loop
 	SFENCE
+	VZEROUPPER
+	RET
+
+// func sumBytes(x *byte, n int) int
+// Requires: AVX, AVX2, MMX+
+TEXT ·sumBytes(SB), NOSPLIT, $0-24
+	MOVQ  x+0(FP), AX
+	MOVQ  n+8(FP), CX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+
+loop:
+	VPSADBW      (AX), Y0, Y5
+	VPADDQ       Y5, Y1, Y1
+	VPSADBW      32(AX), Y0, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPSADBW      64(AX), Y0, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPSADBW      96(AX), Y0, Y5
+	VPADDQ       Y5, Y4, Y4
+	PREFETCHT1   4096(AX)
+	PREFETCHT1   4160(AX)
+	ADDQ         $0x00000080, AX
+	SUBQ         $0x00000080, CX
+	JNZ          loop
+	VPADDQ       Y1, Y2, Y2
+	VPADDQ       Y3, Y4, Y4
+	VPADDQ       Y2, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X0
+	VPADDQ       X0, X4, X0
+	VMOVQ        X0, AX
+	VPEXTRQ      $0x01, X0, CX
+	ADDQ         CX, AX
+	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
 	RET

@@ -36,6 +36,36 @@ func masks[T, E any](kernel maskedKernel[T], y, x []E, mask []uint8, expands boo
 // eachOne has a one in every byte: times eight bools it is how many are true up to each.
 const eachOne = 0x0101010101010101
 
+// countKernel is nil without assembly.
+var countKernel func(x *byte, n int) int
+
+// CountOnes is how many bytes of a mask are 1, the others being 0.
+func CountOnes(mask []uint8) (count int) {
+	for countKernel != nil && len(mask) >= 128 {
+		const call = 1 << 18 // bytes
+		n := min(len(mask), call) &^ 127
+		count += countKernel(&mask[0], n)
+		mask = mask[n:]
+	}
+	return count + countOnes(mask)
+}
+
+// countOnes adds eight bytes at a time, as long as their sums fit a byte.
+func countOnes(mask []uint8) (count int) {
+	for len(mask) >= 8 {
+		part, sum := mask[:min(len(mask)&^7, 31*8)], uint64(0)
+		for i := 0; i+8 <= len(part); i += 8 {
+			sum += binary.LittleEndian.Uint64(part[i:])
+		}
+		count += int(sum * eachOne >> 56)
+		mask = mask[len(part):]
+	}
+	for _, m := range mask {
+		count += int(m)
+	}
+	return count
+}
+
 // Compress is y[k] = x[i] for the k-th i whose byte of the mask is 1, the others being 0, as long as y lasts. It
 // returns how many they are, and may write anything behind them. x is as long as the mask.
 func Compress[E any](y, x []E, mask []uint8) int {

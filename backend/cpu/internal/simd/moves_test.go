@@ -54,6 +54,11 @@ func testMovesOf[W word](t *testing.T) {
 		if !slices.Equal(y, x) {
 			t.Fatalf("CopyPast of %d: %s", n, differ(y, x))
 		}
+		Reverse(y, x)
+		slices.Reverse(x)
+		if !slices.Equal(y, x) {
+			t.Fatalf("Reverse of %d: %s", n, differ(y, x))
+		}
 		x, y = filled[W](t, r, max(0, 2*n-1)), filled[W](t, r, n)
 		want := make([]W, n)
 		EverySecond(y, x)
@@ -69,6 +74,9 @@ func testMaskedOf[W word](t *testing.T, r *rand.Rand, n int, share float64) {
 	mask, all := bits(t, r, n, share), 0
 	for _, m := range mask {
 		all += int(m)
+	}
+	if got := CountOnes(mask); got != all {
+		t.Fatalf("CountOnes of %d: %d, want %d", n, got, all)
 	}
 	for _, room := range []int{all, all / 2, all + r.IntN(40)} {
 		x, y, want := filled[W](t, r, n), filled[W](t, r, room), make([]W, room)

@@ -7,6 +7,8 @@ var streamKernels struct {
 	copyPast      func(dst, src *byte, n int)
 	everySecond32 func(out, x *float32, n int)
 	everySecond64 func(out, x *float64, n int)
+	reverse32     func(out, x *float32, n int)
+	reverse64     func(out, x *float64, n int)
 	lines32       func(dst *float32, dstRow int, src *float32, srcRow, squares int)
 	lines64       func(dst *float64, dstRow int, src *float64, srcRow, squares int)
 }
@@ -64,6 +66,31 @@ func everySecond[W any](out, x []W) {
 	for i := range out {
 		out[i] = x[2*i]
 	}
+}
+
+// Reverse is out[i] = x[n − 1 − i] for n elements of each.
+func Reverse[W any](out, x []W) {
+	x = x[:len(out)]
+	switch unsafe.Sizeof(*new(W)) {
+	case 4:
+		out, x = reverseBy(streamKernels.reverse32, out, x)
+	case 8:
+		out, x = reverseBy(streamKernels.reverse64, out, x)
+	}
+	for i := range out {
+		out[i] = x[len(x)-1-i]
+	}
+}
+
+// reverseBy leaves less than a register.
+func reverseBy[T, W any](kernel func(out, x *T, n int), out, x []W) (restOut, restX []W) {
+	lanes := 32 / int(unsafe.Sizeof(*new(T)))
+	for kernel != nil && len(out) >= lanes {
+		n := min(len(out), most) &^ (lanes - 1)
+		kernel((*T)(unsafe.Pointer(&out[0])), (*T)(unsafe.Pointer(&x[len(x)-n])), n)
+		out, x = out[n:], x[:len(x)-n]
+	}
+	return out, x
 }
 
 // LineRows is how many rows of a source one line of TransposePast takes; 0 where there is no assembly for W.

@@ -14,9 +14,11 @@ func moves() {
 		expand(e)
 		mix(e)
 		everySecond(e)
+		reverse(e)
 		transposeLine(e)
 	}
 	copyPast()
+	sumBytes()
 }
 
 // pick puts lanes of 4 bytes where indices of 4 bytes say.
@@ -108,7 +110,9 @@ func compress(e *elem) {
 		"another, as long as a register of y is within room. It is bound by memory, or by two cycles a register.",
 		func() Mem { return e.lanesOf("chosenLanes", chosen) },
 		func(m *masked, lanes VecVirtual) {
-			v := YMM()
+			v, ahead := YMM(), m.at(m.x, m.done)
+			ahead.Disp = 4096
+			PREFETCHT1(ahead)
 			pick(lanes, m.at(m.x, m.done), v)
 			e.move(v, m.at(m.y, m.kept))
 		})
@@ -181,6 +185,65 @@ func everySecond(e *elem) {
 	end()
 }
 
+func reverse(e *elem) {
+	function("reverse"+e.suffix, fmt.Sprintf("func(out, x *%s, n int)", e.typ),
+		fmt.Sprintf("reverse%s is out[i] = x[n - 1 - i] for i < n, a multiple of %d. It is bound by memory.", e.suffix, e.lanes))
+	out, x, n, order := param("out"), param("x"), param("n"), YMM()
+	if e.size == 4 {
+		lanes := GLOBL("fromLast", RODATA|NOPTR)
+		for i := range 8 {
+			DATA(4*i, U32(7-i))
+		}
+		VMOVDQU(lanes, order)
+	}
+	Label("loop")
+	v, at := YMM(), Mem{Base: x, Index: n, Scale: uint8(e.size), Disp: -32}
+	if e.size == 4 {
+		VPERMD(at, order, v)
+	} else {
+		VPERMQ(Imm(0x1b), at, v)
+	}
+	e.move(v, Mem{Base: out})
+	ADDQ(Imm(32), out)
+	SUBQ(Imm(uint64(e.lanes)), n)
+	JNZ(LabelRef("loop"))
+	end()
+}
+
+func sumBytes() {
+	function("sumBytes", "func(x *byte, n int) int",
+		"sumBytes is the sum of n bytes, a multiple of 128. It is bound by memory.")
+	x, n, zero := param("x"), param("n"), YMM()
+	VPXOR(zero, zero, zero)
+	var sums [4]VecVirtual
+	for k := range sums {
+		sums[k] = YMM()
+		VPXOR(sums[k], sums[k], sums[k])
+	}
+	Label("loop")
+	for k, sum := range sums {
+		v := YMM()
+		VPSADBW(Mem{Base: x, Disp: 32 * k}, zero, v)
+		VPADDQ(v, sum, sum)
+	}
+	PREFETCHT1(Mem{Base: x, Disp: 4096})
+	PREFETCHT1(Mem{Base: x, Disp: 4096 + 64})
+	ADDQ(U32(128), x)
+	SUBQ(U32(128), n)
+	JNZ(LabelRef("loop"))
+	VPADDQ(sums[0], sums[1], sums[1])
+	VPADDQ(sums[2], sums[3], sums[3])
+	VPADDQ(sums[1], sums[3], sums[3])
+	half, low, high := XMM(), GP64(), GP64()
+	VEXTRACTI128(Imm(1), sums[3], half)
+	VPADDQ(half, sums[3].AsX(), half)
+	VMOVQ(half, low)
+	VPEXTRQ(Imm(1), half, high)
+	ADDQ(high, low)
+	Store(low, ReturnIndex(0))
+	end()
+}
+
 // transposeLine makes whole cache lines of dst, and writes them past the caches.
 func transposeLine(e *elem) {
 	function("transposeLine"+e.suffix, fmt.Sprintf("func(dst *%s, dstRow int, src *%s, srcRow, squares int)", e.typ, e.typ),
@@ -195,22 +258,28 @@ func transposeLine(e *elem) {
 	if e.lanes == 4 {
 		turn = turn4
 	}
+	first := AllocLocal(32 * e.lanes) // the first halves of lines: both are written at once, or a line goes out in parts
 	Label("loop")
-	from, to := GP64(), GP64()
+	from := GP64()
 	MOVQ(src, from)
 	for half := range 2 {
-		MOVQ(dst, to)
 		var r []VecVirtual
 		for range e.lanes {
 			r = append(r, e.loaded(Mem{Base: from}))
 			ADDQ(srcRow, from)
 		}
-		for _, column := range turn(r) {
-			VMOVNTDQ(column, Mem{Base: to, Disp: 32 * half})
-			ADDQ(dstRow, to)
+		for k, column := range turn(r) {
+			if half == 0 {
+				VMOVDQU(column, first.Offset(32*k))
+				continue
+			}
+			before := YMM()
+			VMOVDQU(first.Offset(32*k), before)
+			VMOVNTDQ(before, Mem{Base: dst})
+			VMOVNTDQ(column, Mem{Base: dst, Disp: 32})
+			ADDQ(dstRow, dst)
 		}
 	}
-	MOVQ(to, dst)
 	ADDQ(Imm(32), src)
 	DECQ(squares)
 	JNZ(LabelRef("loop"))
