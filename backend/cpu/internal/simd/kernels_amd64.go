@@ -640,14 +640,14 @@ func take4I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip i
 //go:noescape
 func take8I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
 
-// compressF32 is y[kept] = x[i] for every i < n whose byte of the mask is 1 and not 0, one after
-// another, as long as a register of y is within room. It is bound by memory, or by two cycles a register.
+// compressF32 is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long
+// as a register of y is within room. It is bound by memory, or by two cycles a register.
 //
 //go:noescape
 func compressF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
 
-// expandF32 is y[i] = x[kept] for every i < n whose byte of the mask is 1, of x one after another, and
-// 0 for the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
+// expandF32 is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for
+// the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
 //
 //go:noescape
 func expandF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
@@ -668,21 +668,21 @@ func everySecondF32(out *float32, x *float32, n int)
 //go:noescape
 func reverseF32(out *float32, x *float32, n int)
 
-// transposeLineF32 turns 16 rows of src into columns of dst, 8 columns of src a square. The rows of dst are
-// cache lines, written past the caches: it is bound by memory, and does not read what it overwrites. Strides
-// are in elements.
+// transposeLineF32 turns 16 rows of src into columns of dst, 8 columns of src a square. The rows of
+// dst are cache lines, written past the caches: it is bound by memory, and does not read what it overwrites.
+// Strides are in elements.
 //
 //go:noescape
 func transposeLineF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
 
-// compressF64 is y[kept] = x[i] for every i < n whose byte of the mask is 1 and not 0, one after
-// another, as long as a register of y is within room. It is bound by memory, or by two cycles a register.
+// compressF64 is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long
+// as a register of y is within room. It is bound by memory, or by two cycles a register.
 //
 //go:noescape
 func compressF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
 
-// expandF64 is y[i] = x[kept] for every i < n whose byte of the mask is 1, of x one after another, and
-// 0 for the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
+// expandF64 is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for
+// the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
 //
 //go:noescape
 func expandF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
@@ -703,9 +703,9 @@ func everySecondF64(out *float64, x *float64, n int)
 //go:noescape
 func reverseF64(out *float64, x *float64, n int)
 
-// transposeLineF64 turns 8 rows of src into columns of dst, 4 columns of src a square. The rows of dst are
-// cache lines, written past the caches: it is bound by memory, and does not read what it overwrites. Strides
-// are in elements.
+// transposeLineF64 turns 8 rows of src into columns of dst, 4 columns of src a square. The rows of
+// dst are cache lines, written past the caches: it is bound by memory, and does not read what it overwrites.
+// Strides are in elements.
 //
 //go:noescape
 func transposeLineF64(dst *float64, dstRow int, src *float64, srcRow int, squares int)

@@ -33,7 +33,9 @@ func bits(t *testing.T, r *rand.Rand, n int, share float64) []uint8 {
 }
 
 // moveLengths are around the sizes of registers, cache lines and calls.
-var moveLengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 255, 257, 1000, 4099, 40000, 70001}
+var moveLengths = []int{
+	0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 255, 257, 1000, 4099, 40000, 70001,
+}
 
 // TestMoves holds what moves elements against its twins, at the edges of memory that may not be touched.
 func TestMoves(t *testing.T) {
@@ -81,12 +83,14 @@ func testMaskedOf[W word](t *testing.T, r *rand.Rand, n int, share float64) {
 	for _, room := range []int{all, all / 2, all + r.IntN(40)} {
 		x, y, want := filled[W](t, r, n), filled[W](t, r, room), make([]W, room)
 		copy(want, y)
-		if got, k := Compress(y, x, mask), compress(want, x, mask); got != k || k != min(all, room) || !slices.Equal(y[:k], want[:k]) {
+		got, k := Compress(y, x, mask), compress(want, x, mask)
+		if got != k || k != min(all, room) || !slices.Equal(y[:k], want[:k]) {
 			t.Fatalf("Compress of %d, %d true, room for %d: %d kept, want %d; %s", n, all, room, got, k, differ(y, want))
 		}
 		y = filled[W](t, r, room)
 		z, want := filled[W](t, r, n), make([]W, n)
-		if got, k := Expand(z, y, mask), expand(want, y, mask); got != k || k != min(all, room) || !slices.Equal(z, want) {
+		got, k = Expand(z, y, mask), expand(want, y, mask)
+		if got != k || k != min(all, room) || !slices.Equal(z, want) {
 			t.Fatalf("Expand of %d, %d true, %d given: %d taken, want %d; %s", n, all, room, got, k, differ(z, want))
 		}
 	}

@@ -17,9 +17,12 @@ type Take struct {
 // Index is an index type that kernels read as it is.
 type Index interface{ int32 | int64 }
 
-// takeKernels are the assembly by the size of an element and that of an index, 4 or 8 bytes; nil where there is
-// none. It gathers by instructions of AVX-512: those of AVX2 are slower than loads on many a CPU.
-var takeKernels [2][2]func(u, x, idx *byte, n, rows, uSkip, idxSkip, wrap, extent, stride, step, fetchIndex, fetchX, past int)
+// takeKernel is assembly for a take of few enough elements.
+type takeKernel func(u, x, idx *byte, n, rows, uSkip, idxSkip, wrap, extent, stride, step, fetchIndex, fetchX, past int)
+
+// takeKernels are by the size of an element and that of an index, 4 or 8 bytes; nil where there is no assembly.
+// It gathers by instructions of AVX-512: those of AVX2 are slower than loads on many a CPU.
+var takeKernels [2][2]takeKernel
 
 // TakeRows is Take. An index that InBounds would not let pass never makes it read outside of x, whatever it
 // writes or panics.
@@ -29,7 +32,11 @@ func TakeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 	if t.Rows <= 0 || t.N <= 0 {
 		return
 	}
-	if size != 4 && size != 8 || takeKernels[size/8][wide/8] == nil || t.Extent >= limit || t.Extent < 1 ||
+	var kernel takeKernel
+	if size == 4 || size == 8 {
+		kernel = takeKernels[size/8][wide/8]
+	}
+	if kernel == nil || t.Extent >= limit || t.Extent < 1 ||
 		t.Stride < 0 || t.Stride >= limit || t.Step < 0 || t.Step >= limit || t.URow < 0 || t.IndexRow < 0 {
 		takeRows(u, x, idx, t)
 		return
@@ -49,7 +56,7 @@ func TakeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 		n := min(call, t.N-j)
 		rows := max(1, call/n)
 		for r := 0; r < t.Rows; r += rows {
-			takeKernels[size/8][wide/8]((*byte)(unsafe.Pointer(&u[r*t.URow+j])), (*byte)(unsafe.Pointer(&x[t.X+j*t.Step])),
+			kernel((*byte)(unsafe.Pointer(&u[r*t.URow+j])), (*byte)(unsafe.Pointer(&x[t.X+j*t.Step])),
 				(*byte)(unsafe.Pointer(&idx[r*t.IndexRow+j])), n, min(rows, t.Rows-r), (t.URow-n)*size,
 				(t.IndexRow-n)*wide, t.Wrap, t.Extent, t.Stride, t.Step, fetch, t.Ahead*size, p)
 		}
@@ -67,7 +74,7 @@ func takeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 	}
 }
 
-// inBoundsKernels is not 0 where one of indices is out of bounds; nil without assembly.
+// Assembly that is not 0 where one of indices is out of bounds; nil where there is none.
 var (
 	outside32 func(v *int32, quarter int, wrap, last int32) uint32
 	outside64 func(v *int64, quarter int, wrap, last int64) uint32

@@ -67,7 +67,8 @@ type masked struct {
 
 func (e *elem) masked(name, doc string, table func() Mem, body func(m *masked, lanes VecVirtual)) {
 	function(name+e.suffix, fmt.Sprintf("func(y, x *%s, mask *uint8, n, room int) (done, kept int)", e.typ), doc)
-	m := &masked{e: e, y: param("y"), x: param("x"), mask: param("mask"), done: GP64(), kept: GP64(), rows: GP64(), set: GP64()}
+	m := &masked{e: e, y: param("y"), x: param("x"), mask: param("mask")}
+	m.done, m.kept, m.rows, m.set = GP64(), GP64(), GP64(), GP64()
 	n, room, spread, count := param("n"), param("room"), GP64(), GP64()
 	LEAQ(table(), m.rows)
 	MOVQ(U64(0x0102040810204080), spread) // times bytes of 0 and 1 it has one bit of each in the last
@@ -106,8 +107,9 @@ func (m *masked) at(base, index GPVirtual) Mem {
 }
 
 func compress(e *elem) {
-	e.masked("compress", "compress"+e.suffix+" is y[kept] = x[i] for every i < n whose byte of the mask is 1 and not 0, one after\n"+
-		"another, as long as a register of y is within room. It is bound by memory, or by two cycles a register.",
+	e.masked("compress",
+		"compress"+e.suffix+" is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long\n"+
+			"as a register of y is within room. It is bound by memory, or by two cycles a register.",
 		func() Mem { return e.lanesOf("chosenLanes", chosen) },
 		func(m *masked, lanes VecVirtual) {
 			v, ahead := YMM(), m.at(m.x, m.done)
@@ -119,8 +121,9 @@ func compress(e *elem) {
 }
 
 func expand(e *elem) {
-	e.masked("expand", "expand"+e.suffix+" is y[i] = x[kept] for every i < n whose byte of the mask is 1, of x one after another, and\n"+
-		"0 for the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.",
+	e.masked("expand",
+		"expand"+e.suffix+" is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for\n"+
+			"the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.",
 		func() Mem { return e.lanesOf("lanesBefore", before) },
 		func(m *masked, lanes VecVirtual) {
 			v, keep := YMM(), YMM()
@@ -247,9 +250,9 @@ func sumBytes() {
 // transposeLine makes whole cache lines of dst, and writes them past the caches.
 func transposeLine(e *elem) {
 	function("transposeLine"+e.suffix, fmt.Sprintf("func(dst *%s, dstRow int, src *%s, srcRow, squares int)", e.typ, e.typ),
-		fmt.Sprintf("transposeLine%s turns %d rows of src into columns of dst, %d columns of src a square. The rows of dst are\n"+
-			"cache lines, written past the caches: it is bound by memory, and does not read what it overwrites. Strides\n"+
-			"are in elements.", e.suffix, 2*e.lanes, e.lanes))
+		fmt.Sprintf("transposeLine%s turns %d rows of src into columns of dst, %d columns of src a square. The rows of\n"+
+			"dst are cache lines, written past the caches: it is bound by memory, and does not read what it overwrites.\n"+
+			"Strides are in elements.", e.suffix, 2*e.lanes, e.lanes))
 	dst, dstRow, src, srcRow := param("dst"), param("dstRow"), param("src"), param("srcRow")
 	squares := param("squares")
 	SHLQ(Imm(uint64(e.shift)), dstRow)
@@ -258,7 +261,7 @@ func transposeLine(e *elem) {
 	if e.lanes == 4 {
 		turn = turn4
 	}
-	first := AllocLocal(32 * e.lanes) // the first halves of lines: both are written at once, or a line goes out in parts
+	first := AllocLocal(32 * e.lanes) // first halves of lines: a line is written at once, or goes out in parts
 	Label("loop")
 	from := GP64()
 	MOVQ(src, from)
