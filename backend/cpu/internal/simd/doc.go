@@ -1,5 +1,6 @@
 // Package simd is the inner loops of the CPU kernels, where vector instructions pay: sums of blocks, extremes
-// and where they are, arithmetic of rows, exponentials, rows by index, and the tiles of a matrix product.
+// and where they are, arithmetic of rows, exponentials, rows and elements by index, elements under a mask, copies
+// that turn or reverse, and the tiles of a matrix product.
 //
 // They come in tables of functions, one for each element type. The Go functions of this package are what they
 // mean: the order of every sum, NaN, the signs of zeros. Where a CPU has AVX2 and FMA the tables of float32 and

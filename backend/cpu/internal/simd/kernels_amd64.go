@@ -664,3 +664,128 @@ func maxRowsF64(table *float64, u *float64, at *int, from *int, size int, step i
 //
 //go:noescape
 func minRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+
+// inBoundsI32 is not 0 if one of 4·quarter indices is out of bounds: below 0, wrap added to those that
+// are negative, or above last. A quarter fills registers. It is bound by memory.
+//
+//go:noescape
+func inBoundsI32(v *int32, quarter int, wrap int32, last int32) uint32
+
+// take4I32 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
+// elements of 4 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
+// a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
+// and written past the caches. It is bound by memory, or by a load an element in a cache.
+//
+//go:noescape
+func take4I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// take8I32 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
+// elements of 8 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
+// a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
+// and written past the caches. It is bound by memory, or by a load an element in a cache.
+//
+//go:noescape
+func take8I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// inBoundsI64 is not 0 if one of 4·quarter indices is out of bounds: below 0, wrap added to those that
+// are negative, or above last. A quarter fills registers. It is bound by memory.
+//
+//go:noescape
+func inBoundsI64(v *int64, quarter int, wrap int64, last int64) uint32
+
+// take4I64 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
+// elements of 4 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
+// a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
+// and written past the caches. It is bound by memory, or by a load an element in a cache.
+//
+//go:noescape
+func take4I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// take8I64 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
+// elements of 8 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
+// a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
+// and written past the caches. It is bound by memory, or by a load an element in a cache.
+//
+//go:noescape
+func take8I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// compressF32 is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long
+// as a register of y is within room. It is bound by memory, or by two cycles a register.
+//
+//go:noescape
+func compressF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
+
+// expandF32 is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for
+// the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
+//
+//go:noescape
+func expandF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
+
+// mixF32 is out = a where cond is 1, b where it is 0, element by element, for n a multiple of 16. It is
+// bound by memory.
+//
+//go:noescape
+func mixF32(out *float32, cond *uint8, a *float32, b *float32, n int)
+
+// everySecondF32 is out[i] = x[2i] for i < n, a multiple of 8; it reads 2n elements. It is bound by memory.
+//
+//go:noescape
+func everySecondF32(out *float32, x *float32, n int)
+
+// reverseF32 is out[i] = x[n - 1 - i] for i < n, a multiple of 8. It is bound by memory.
+//
+//go:noescape
+func reverseF32(out *float32, x *float32, n int)
+
+// transposeLineF32 turns 16 rows of src into columns of dst, 8 columns of src a square. The rows of
+// dst are cache lines, written past the caches: it is bound by memory, and does not read what it overwrites.
+// Strides are in elements.
+//
+//go:noescape
+func transposeLineF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+
+// compressF64 is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long
+// as a register of y is within room. It is bound by memory, or by two cycles a register.
+//
+//go:noescape
+func compressF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
+
+// expandF64 is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for
+// the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
+//
+//go:noescape
+func expandF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
+
+// mixF64 is out = a where cond is 1, b where it is 0, element by element, for n a multiple of 8. It is
+// bound by memory.
+//
+//go:noescape
+func mixF64(out *float64, cond *uint8, a *float64, b *float64, n int)
+
+// everySecondF64 is out[i] = x[2i] for i < n, a multiple of 4; it reads 2n elements. It is bound by memory.
+//
+//go:noescape
+func everySecondF64(out *float64, x *float64, n int)
+
+// reverseF64 is out[i] = x[n - 1 - i] for i < n, a multiple of 4. It is bound by memory.
+//
+//go:noescape
+func reverseF64(out *float64, x *float64, n int)
+
+// transposeLineF64 turns 8 rows of src into columns of dst, 4 columns of src a square. The rows of
+// dst are cache lines, written past the caches: it is bound by memory, and does not read what it overwrites.
+// Strides are in elements.
+//
+//go:noescape
+func transposeLineF64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+
+// copyPast copies n bytes, a multiple of 128, to a cache line's begin, past the caches: it is bound by memory, and
+// does not read what it overwrites.
+//
+//go:noescape
+func copyPast(dst *byte, src *byte, n int)
+
+// sumBytes is the sum of n bytes, a multiple of 128. It is bound by memory.
+//
+//go:noescape
+func sumBytes(x *byte, n int) int

@@ -72,9 +72,6 @@ func init() {
 
 // The functions that follow hold what assembly takes on trust: lengths, and how much it does in a call.
 
-// most is the elements of a call that goes over memory: 20 µs and less.
-const most = 1 << 15
-
 func blockBy[T Float](f func(x *T, n int) T) func(x []T) T {
 	return func(x []T) T {
 		if len(x) <= shortBlock {

@@ -32,6 +32,8 @@ func main() {
 	rowsPast()
 	fencePast()
 	places()
+	takes()
+	moves()
 	Generate()
 }
 
