@@ -1,5 +1,7 @@
 package cpu
 
+import "github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+
 // convScratch is what a thread works with: where its item lies, and a block of it.
 type convScratch[A any] struct {
 	groups         strips
@@ -12,7 +14,7 @@ type convScratch[A any] struct {
 	columns []convColumns
 	strips  []int // the first of each strip's columns, and the end
 	taps    []convTaps
-	places  []int // of all taps
+	places  simd.Runs // of all taps, or of the columns of a strip
 	index   []int
 	cursor  cursor
 
@@ -27,9 +29,6 @@ type convColumns struct {
 
 // convTaps is a run of the inner axis: taps side by side along the innermost axis.
 type convTaps struct{ at, n, place int }
-
-// convOver is the slack behind what is packed and what it is packed from: runs are copied in whole units.
-const convOver = 16
 
 // read finds out which elements of x the columns read over a block, and makes a box of them, unless they can be
 // read where they lie.
@@ -71,7 +70,7 @@ func (r *convRun[E, A]) read(w *convScratch[A], b convBlock) {
 			channel *= w.windows[k].size()
 		}
 		image = b.channels * channel
-		w.box = grown(w.box, (image1-image0)*image+convOver)
+		w.box = grown(w.box, (image1-image0)*image)
 		for n := image0; n < image1; n++ {
 			for c := range b.channels {
 				at := w.xAt + n*p.xImage + (b.channel+c)*p.xChannel
@@ -156,7 +155,8 @@ func (r *convRun[E, A]) locateColumns(w *convScratch[A], place, image int) {
 func (r *convRun[E, A]) locateTaps(w *convScratch[A], b convBlock, place, channel int) {
 	ph := r.ph
 	last := len(ph.axes) - 1
-	w.taps, w.places, w.index = w.taps[:0], w.places[:0], grown(w.index, last+1)
+	w.taps, w.index = w.taps[:0], grown(w.index, last+1)
+	w.places.Reset()
 	step := w.windows[last].tap
 	for c := range b.channels {
 		for tap := b.tap; tap < b.tap+b.taps; {
@@ -168,7 +168,7 @@ func (r *convRun[E, A]) locateTaps(w *convScratch[A], b convBlock, place, channe
 			t.n = min(ph.axes[last].size-w.index[last], b.tap+b.taps-tap)
 			w.taps = append(w.taps, t)
 			for k := range t.n {
-				w.places = append(w.places, t.place+k*step)
+				w.places.Add(t.place + k*step)
 			}
 			tap += t.n
 		}

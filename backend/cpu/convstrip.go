@@ -3,55 +3,43 @@ package cpu
 import "github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 
 // pack packs the item's columns over a block: strips as wide as a tile, one after another. It is bound by the
-// loads and stores of short runs. A run is copied in whole units, which reach beyond its end: what comes there
-// is packed later, and behind the last strip there is room.
+// loads and stores of short runs.
 func (r *convRun[E, A]) pack(w *convScratch[A], depth int) {
 	wide := r.p.tile.size().columns
-	w.packed = grown(w.packed, (len(w.strips)-1)*wide*depth+convOver)
+	w.packed = grown(w.packed, (len(w.strips)-1)*wide*depth)
 	for s := range len(w.strips) - 1 {
 		columns := w.columns[w.strips[s]:w.strips[s+1]]
-		strip := w.packed[s*wide*depth:]
+		strip := w.packed[s*wide*depth:][:wide*depth]
 		if r.ph.turned {
-			packTurned(w, strip, columns, s*wide, wide, depth)
-		} else {
-			packRuns(strip, w.src, w.places, columns, s*wide, wide)
+			packTurned(w, strip, columns, wide, depth)
+			continue
 		}
-	}
-}
-
-// packRuns packs a strip row by row: tap by tap, the columns in runs.
-func packRuns[A any](strip, src []A, places []int, columns []convColumns, first, wide int) {
-	for k, place := range places {
-		row := strip[k*wide:]
-		for _, c := range columns {
-			to, from := row[c.at-first:], src[place+c.place:]
-			if units := (c.n + convOver - 1) / convOver * convOver; units <= len(from) && units <= len(to) {
-				for i := 0; i < units; i += convOver {
-					*(*[convOver]A)(to[i:]) = *(*[convOver]A)(from[i:])
-				}
-				continue
-			}
-			copy(to[:c.n], from)
+		for _, c := range columns { // in runs: all taps of one, then of the next
+			simd.CopyRuns(strip[c.at-s*wide:], wide, w.src, c.place, &w.places, c.n)
 		}
 	}
 }
 
 // packTurned packs a strip column by column, each the runs of its window, and turns it.
-func packTurned[A any](w *convScratch[A], strip []A, columns []convColumns, first, wide, depth int) {
-	line := depth + convOver
+func packTurned[A any](w *convScratch[A], strip []A, columns []convColumns, wide, depth int) {
+	line := depth + convApart
 	w.lines = grown(w.lines, wide*line)
-	step := w.windows[len(w.windows)-1].window
+	step, n := w.windows[len(w.windows)-1].window, 0
+	w.places.Reset()
 	for _, c := range columns {
 		for j := range c.n {
-			to, place := w.lines[(c.at-first+j)*line:][:line], c.place+j*step
-			for _, t := range w.taps {
-				copy(to[t.at:][:t.n], w.src[place+t.place:])
-			}
+			w.places.Add(c.place + j*step)
 		}
+		n += c.n
 	}
-	last := columns[len(columns)-1]
-	simd.Transpose(strip, wide, w.lines, line, last.at-first+last.n, depth)
+	for _, t := range w.taps {
+		simd.CopyRuns(w.lines[t.at:], line, w.src, t.place, &w.places, t.n)
+	}
+	simd.Transpose(strip, wide, w.lines, line, n, depth)
 }
+
+// convApart keeps the lines of columns from beginning a power of two apart, where they would share cache sets.
+const convApart = 16
 
 // packPanel packs the weight of some features over a block.
 func (r *convRun[E, A]) packPanel(w *convScratch[A], b convBlock, panel []A, i, rows int) {

@@ -29,6 +29,7 @@ func main() {
 	}
 	elementary()
 	places()
+	runs()
 	Generate()
 }
 
