@@ -54,37 +54,37 @@ func compileConv(op ops.ConvOp, out, x, w graph.Operand) (graph.Kernel, error) {
 	windows := out.Shape[0] * tensor.Size(out.Shape[out.Rank()-len(op.Strides):])
 	switch x.DType {
 	case tensor.Int8:
-		return newConv(op, out, x, w, sameRows[int8](), looped[int8]()), nil
+		return newConv(op, out, x, w, sameRows[int8](), looped[int8]())
 	case tensor.Int16:
-		return newConv(op, out, x, w, sameRows[int16](), looped[int16]()), nil
+		return newConv(op, out, x, w, sameRows[int16](), looped[int16]())
 	case tensor.Int32:
-		return newConv(op, out, x, w, sameRows[int32](), looped[int32]()), nil
+		return newConv(op, out, x, w, sameRows[int32](), looped[int32]())
 	case tensor.Int64:
-		return newConv(op, out, x, w, sameRows[int64](), looped[int64]()), nil
+		return newConv(op, out, x, w, sameRows[int64](), looped[int64]())
 	case tensor.Uint8:
-		return newConv(op, out, x, w, sameRows[uint8](), looped[uint8]()), nil
+		return newConv(op, out, x, w, sameRows[uint8](), looped[uint8]())
 	case tensor.Uint16:
-		return newConv(op, out, x, w, sameRows[uint16](), looped[uint16]()), nil
+		return newConv(op, out, x, w, sameRows[uint16](), looped[uint16]())
 	case tensor.Uint32:
-		return newConv(op, out, x, w, sameRows[uint32](), looped[uint32]()), nil
+		return newConv(op, out, x, w, sameRows[uint32](), looped[uint32]())
 	case tensor.Uint64:
-		return newConv(op, out, x, w, sameRows[uint64](), looped[uint64]()), nil
+		return newConv(op, out, x, w, sameRows[uint64](), looped[uint64]())
 	case tensor.Float16:
-		return newConv(op, out, x, w, float16Rows, panelsOf[float32](windows)), nil
+		return newConv(op, out, x, w, float16Rows, panelsOf[float32](windows))
 	case tensor.BFloat16:
-		return newConv(op, out, x, w, bfloat16Rows, panelsOf[float32](windows)), nil
+		return newConv(op, out, x, w, bfloat16Rows, panelsOf[float32](windows))
 	case tensor.Float32:
-		return newConv(op, out, x, w, sameRows[float32](), panelsOf[float32](windows)), nil
+		return newConv(op, out, x, w, sameRows[float32](), panelsOf[float32](windows))
 	case tensor.Float64:
-		return newConv(op, out, x, w, sameRows[float64](), panelsOf[float64](windows)), nil
+		return newConv(op, out, x, w, sameRows[float64](), panelsOf[float64](windows))
 	case tensor.Complex64:
-		return newConv(op, out, x, w, complex64Rows, loopedBy(macComplex)), nil
+		return newConv(op, out, x, w, complex64Rows, loopedBy(macComplex))
 	}
-	return newConv(op, out, x, w, sameRows[complex128](), loopedBy(macComplex)), nil
+	return newConv(op, out, x, w, sameRows[complex128](), loopedBy(macComplex))
 }
 
 func newConv[E tensor.Element, A summable](op ops.ConvOp, out, x, w graph.Operand, rows rowsOf[E, A],
-	tile panelProduct[A]) graph.Kernel {
+	tile panelProduct[A]) (graph.Kernel, error) {
 	groups := w.Rank() - 2 - len(op.Strides)
 	p := &conv[E, A]{
 		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, w}}, rows: rows, tile: tile,
@@ -95,11 +95,14 @@ func newConv[E tensor.Element, A summable](op ops.ConvOp, out, x, w graph.Operan
 		cImage: out.Strides[0], cFeature: out.Strides[groups+1],
 	}
 	if out.Size() == 0 {
-		return p
+		return p, nil
 	}
 	whole := w.Size() > 0
 	if whole {
-		p.phases, whole = convPhases(op, out, x, w)
+		var err error
+		if p.phases, whole, err = convPhases(op, out, x, w); err != nil {
+			return nil, err
+		}
 	}
 	if !whole {
 		n := newNestByStride(out.Layout)
@@ -110,9 +113,8 @@ func newConv[E tensor.Element, A summable](op ops.ConvOp, out, x, w graph.Operan
 	}
 	if p.copied {
 		p.weights = newNest(axesFrom(w, 0, groups+1))
-		p.wFeature = 0
 	}
-	return p
+	return p, nil
 }
 
 // axesFrom is a layout's axes from one on.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // convAxis is an axis of space: element k of window p stands at element p·stride + k·dilation − low of x, or
@@ -36,7 +37,7 @@ type convPhase struct {
 }
 
 // convPhases cuts an op into phases. whole reports whether their results are all there are.
-func convPhases(op ops.ConvOp, out, x, w graph.Operand) (phases []convPhase, whole bool) {
+func convPhases(op ops.ConvOp, out, x, w graph.Operand) (phases []convPhase, whole bool, err error) {
 	phases, whole = []convPhase{{}}, true
 	first := x.Rank() - len(op.Strides)
 	for j := range op.Strides {
@@ -45,7 +46,13 @@ func convPhases(op ops.ConvOp, out, x, w graph.Operand) (phases []convPhase, who
 			size: w.Shape[at], count: out.Shape[at], stride: op.Strides[j], dilation: op.Dilations[j],
 			low: op.Low[j], extent: x.Shape[at], x: x.Strides[at], w: w.Strides[at], c: out.Strides[at],
 		}
-		parts, all := full.apart(op.Between[j])
+		parts, all, err := full.apart(op.Between[j])
+		if err == nil && len(phases)*len(parts) > convMostPhases {
+			err = tooManyPhases(op)
+		}
+		if err != nil {
+			return nil, false, err
+		}
 		whole = whole && all
 		var next []convPhase
 		for _, p := range phases {
@@ -60,21 +67,36 @@ func convPhases(op ops.ConvOp, out, x, w graph.Operand) (phases []convPhase, who
 	for i := range phases {
 		phases[i].normalise()
 	}
-	return phases, whole
+	return phases, whole, nil
+}
+
+const convMostPhases = 1 << 16
+
+func tooManyPhases(what any) error {
+	return tensor.Errorf("", tensor.ErrUnsupported,
+		"%+v: more than %d kinds of windows between elements that far apart", what, convMostPhases)
 }
 
 // apart is an axis of which the elements are set apart, as phases of one axis: windows first, first + windows,
-// first + 2·windows, … meet taps tap, tap + taps, … of the weight.
-func (a convAxis) apart(between int) (phases []convPhase, whole bool) {
-	windows, taps := between/gcd(a.stride, between), between/gcd(a.dilation, between)
-	whole = true
-	for first := range min(windows, a.count) {
-		tap := 0
-		for tap < min(taps, a.size) && (first*a.stride+tap*a.dilation-a.low)%between != 0 {
-			tap++
+// first + 2·windows, … meet taps tap, tap + taps, … of the weight. They are those for which
+//
+//	first·stride + tap·dilation − low
+//
+// is a multiple of how far the elements are apart, and each tap has one such first at most.
+func (a convAxis) apart(between int) (phases []convPhase, whole bool, err error) {
+	common := gcd(a.stride, between)
+	windows, taps := between/common, between/gcd(a.dilation, between)
+	if min(taps, a.size) > convMostPhases {
+		return nil, false, tooManyPhases(a)
+	}
+	inverse := inverseOf(a.stride/common, windows)
+	for tap := range min(taps, a.size) {
+		rest := ((a.low-tap*a.dilation)%between + between) % between
+		if rest%common != 0 {
+			continue
 		}
-		if tap == min(taps, a.size) {
-			whole = false
+		first := rest / common * inverse % windows
+		if first >= a.count {
 			continue
 		}
 		phases = append(phases, convPhase{
@@ -87,7 +109,17 @@ func (a convAxis) apart(between int) (phases []convPhase, whole bool) {
 			}},
 		})
 	}
-	return phases, whole
+	return phases, len(phases) == min(windows, a.count), nil
+}
+
+// inverseOf is the b with a·b ≡ 1 modulo n, for an a that has no divisor in common with n; of n = 1 it is 0.
+func inverseOf(a, n int) int {
+	r, s, b, c := n, a%n, 0, 1
+	for s != 0 {
+		q := r / s
+		r, s, b, c = s, r-q*s, c, b-q*c
+	}
+	return (b%n + n) % n
 }
 
 // normalise joins axes along which windows are single elements side by side, and measures.
