@@ -1,12 +1,14 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -199,6 +201,93 @@ func convSweep[T tensor.Element, A any](t *testing.T, widen func(T) A, narrow fu
 				t.Fatalf("%+v: holes of %s were written", c, l)
 			}
 		}
+	}
+}
+
+// TestConv_tiles: the bits do not depend on the tile, wide or narrow.
+func TestConv_tiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	wide := simd.TileOf[float32](1 << 10)
+	if wide == nil || wide == simd.TileOf[float32](1) {
+		t.Skip("there is one tile")
+	}
+	for range 40 {
+		c := drawnConv(rng)
+		x := tensor.Must(tensor.ViewOf(noise[float32](rng, tensor.Size(c.x)), tensor.RowMajor(c.x)))
+		w := tensor.Must(tensor.ViewOf(noise[float32](rng, tensor.Size(c.w)), tensor.RowMajor(c.w)))
+		var got [2][]float32
+		for i, columns := range []int{1, 1 << 10} {
+			out := tensor.Must(tensor.New(tensor.Float32, c.out()...))
+			k := tensor.Must(newConv(c.op, operandOf(out.View()), operandOf(x), operandOf(w), sameRows[float32](), panelsOf[float32](columns)))
+			if err := k.Run(Serial(), []tensor.Write{out.Write()}, []tensor.Read{x.Read(), w.Read()}); err != nil {
+				t.Fatal(err)
+			}
+			got[i] = tensor.Must(tensor.Values[float32](out))
+		}
+		if !sameBits(got[0], got[1]) {
+			t.Fatalf("%+v: a narrow tile gives %v, a wide one %v", c, got[0], got[1])
+		}
+	}
+}
+
+func TestConv_errors(t *testing.T) {
+	f := func(shape ...int) tensor.View { return arange[float32](t, shape...) }
+	far := func(o ops.ConvOp) ops.ConvOp { o.Between = []int{1 << 20}; return o }
+	for _, c := range []struct {
+		name      string
+		op        ops.ConvOp
+		out, x, w tensor.View
+		want      error
+	}{
+		{"dtypes", plainConv(1), f(1, 2, 3), f(1, 2, 4), arange[float64](t, 2, 2, 2), tensor.ErrDType},
+		{"result dtype", plainConv(1), arange[int32](t, 1, 2, 3), f(1, 2, 4), f(2, 2, 2), tensor.ErrDType},
+		{"channels", plainConv(1), f(1, 2, 3), f(1, 3, 4), f(2, 2, 2), tensor.ErrShape},
+		{"result shape", plainConv(1), f(1, 2, 4), f(1, 2, 4), f(2, 2, 2), tensor.ErrShape},
+		{"kinds of windows", far(plainConv(1)), f(1, 1, 1<<20), f(1, 1, 2), f(1, 1, 1<<17), tensor.ErrShape},
+		{"more kinds of windows", far(plainConv(1)), f(1, 1, 1<<20+2-1<<17), f(1, 1, 2), f(1, 1, 1<<17), tensor.ErrUnsupported},
+	} {
+		if err := convInto(Serial(), c.op, c.out, c.x, c.w); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+	}
+	x, w, out := f(1, 2, 4), f(2, 2, 2), tensor.Must(tensor.ViewOf(slices.Repeat([]float32{-7}, 6), tensor.RowMajor([]int{1, 2, 3})))
+	k := tensor.Must(compileConv(plainConv(1), operandOf(out), operandOf(x), operandOf(w)))
+	for _, c := range []struct {
+		name      string
+		out, x, w tensor.View
+		want      error
+	}{
+		{"dtype", out, x, arange[float64](t, 2, 2, 2), tensor.ErrDType},
+		{"layout", out, x, tensor.Must(w.Transpose(0, 2, 1)), tensor.ErrPlanMismatch},
+		{"overlap", tensor.Must(x.With(tensor.RowMajor([]int{1, 2, 3}))), x, w, tensor.ErrOverlap},
+	} {
+		err := k.Run(Serial(), []tensor.Write{tensor.Must(tensor.NewWrite(c.out))}, []tensor.Read{c.x.Read(), c.w.Read()})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+	}
+	if got := tensor.Must(tensor.Values[float32](out)); !slices.Equal(got, slices.Repeat([]float32{-7}, 6)) {
+		t.Errorf("a refused run wrote: %v", got)
+	}
+}
+
+// TestConv_allocates_nothing: with padding, phases, a copied weight, and images multiplied together or one by one.
+func TestConv_allocates_nothing(t *testing.T) {
+	between := paddedBy(plainConv(2), 1)
+	between.Between = []int{2, 2}
+	for _, c := range []convCase{
+		{paddedBy(plainConv(2), 1), []int{2, 8, 30, 30}, []int{9, 8, 3, 3}},
+		{between, []int{3, 8, 9, 9}, []int{9, 8, 3, 3}},
+	} {
+		x, w := arange[tensor.BF16](t, c.x...), tensor.Must(arange[tensor.BF16](t, c.w...).Transpose(0, 1, 3, 2))
+		out := arange[tensor.BF16](t, c.out()...)
+		k := tensor.Must(compileConv(c.op, operandOf(out), operandOf(x), operandOf(w)))
+		to, from := []tensor.Write{tensor.Must(tensor.NewWrite(out))}, []tensor.Read{x.Read(), w.Read()}
+		steadyRun(t, func(x *Exec) {
+			if err := k.Run(x, to, from); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 
