@@ -36,8 +36,8 @@ type ConvSpec struct {
 // of the sum, so that 0·∞ is NaN there; what stands between the elements of x is not. There may be no axis of
 // space at all. The derivatives are x̄ = ConvTranspose(ct, w) and the convolution of x with ct.
 //
-// The order of each sum is fixed: channels from the outside, then the places of the window in row-major
-// order, in blocks of up to 256, of whole channels where these are smaller.
+// The order of each sum is fixed: channels from the outside, then the places of the window in row-major order,
+// in blocks of up to 256, of whole channels or of places of one channel, as few and as equal as can be.
 //
 // Errors (sticky): tensor.ErrDType for bool and for different dtypes; tensor.ErrRank where the ranks differ or
 // are below 2; tensor.ErrAxis for lists of another length and axes that are none; tensor.ErrShape where

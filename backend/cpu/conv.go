@@ -10,10 +10,10 @@ import (
 // conv is out[n, g…, o, p…] = Σ x̃[n, g…, c, p·s + k·d]·w[g…, o, c, k…], as products of matrices: the rows are
 // the features o, the inner axis channels and taps (c, k…), the columns windows (n, p…).
 //
-// The order of every sum is fixed by the extents: (c, k…) in row-major order is cut in blocks, of as many
-// whole channels as 256 taps hold, or of 256 taps of one channel; a block is summed from 0 on as in a product
-// of matrices, by fused multiply-adds for floats where the CPU has them, and the sums of the blocks are added
-// in order.
+// The order of every sum is fixed by the extents: (c, k…) in row-major order is cut in blocks of up to 256, of
+// whole channels or of taps of one channel, as few and as equal as can be; a block is summed from 0 on as in a
+// product of matrices, by fused multiply-adds for floats where the CPU has them, and the sums of the blocks are
+// added in order.
 //
 // It is bound by arithmetic, or by packing where there are few features. No matrix of windows is made: for a
 // block of the inner axis and some columns, the elements of x that they read are copied to a box with the
@@ -164,8 +164,12 @@ func (b convBlock) next(channels, taps int) convBlock {
 	if b.tap += b.taps; b.channels == 0 || b.tap >= taps {
 		b.channel, b.tap = b.channel+b.channels, 0
 	}
-	b.channels, b.taps = min(max(1, matmulBlock/taps), channels-b.channel), min(taps-b.tap, matmulBlock)
+	b.channels = min(evenly(channels, max(1, matmulBlock/taps)), channels-b.channel)
+	b.taps = min(evenly(taps, matmulBlock), taps-b.tap)
 	return b
 }
+
+// evenly is the length of pieces of n, as few as there are with a length of most, and as long as each other.
+func evenly(n, most int) int { return ceilDiv(n, max(1, ceilDiv(n, most))) }
 
 func (b convBlock) depth() int { return b.channels * b.taps }

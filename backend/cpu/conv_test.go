@@ -109,8 +109,12 @@ func refConv[T tensor.Element, A any](c convCase, x, w []T, widen func(T) A, nar
 		var sum A
 		if len(products) > 0 {
 			taps := len(products) / c.w[groups+1]
-			for channels := range slices.Chunk(products, max(1, 256/taps)*taps) {
-				for block := range slices.Chunk(channels, 256) {
+			equal := func(n, most int) int { // pieces of n
+				pieces := (n + most - 1) / most
+				return (n + pieces - 1) / pieces
+			}
+			for channels := range slices.Chunk(products, equal(c.w[groups+1], max(1, 256/taps))*taps) {
+				for block := range slices.Chunk(channels, equal(taps, 256)*(len(channels)/taps)) {
 					var s A
 					for _, p := range block {
 						s = mac(s, p[1], p[0])
