@@ -27,7 +27,8 @@ func (s ConvSpec) over(x, w tensor.Spec) (*convolution, error) {
 				l, rank-2, x.Shape)
 		}
 	}
-	s.Strides, s.Dilations, s.Between = onesFor(s.Strides, rank-2), onesFor(s.Dilations, rank-2), onesFor(s.Between, rank-2)
+	s.Strides, s.Dilations = onesFor(s.Strides, rank-2), onesFor(s.Dilations, rank-2)
+	s.Between = onesFor(s.Between, rank-2)
 	for _, l := range []*[]int{&s.Low, &s.High, &s.Over} {
 		if *l == nil {
 			*l = filled(rank-2, 0)
@@ -75,7 +76,8 @@ func (c *convolution) divide(transposed bool) error {
 			s.Groups, s.BatchGroups)
 	case c.w[0]%s.Groups != 0 || c.w[0]%s.BatchGroups != 0:
 		return tensor.Errorf("", tensor.ErrShape,
-			"operand 1, the weight, has %d features, which are not divided by %d groups", c.w[0], max(s.Groups, s.BatchGroups))
+			"operand 1, the weight, has %d features, which are not divided by %d groups",
+			c.w[0], max(s.Groups, s.BatchGroups))
 	case c.x[1]%s.Groups != 0 || c.x[1]/s.Groups != channels:
 		return tensor.Errorf("", tensor.ErrShape,
 			"operand 0 has %d channels in %d groups, operand 1, the weight, has %d: shapes %v and %v",

@@ -38,13 +38,13 @@ func convCases() []Exact {
 		},
 		{
 			Name: "a convolution of groups", Why: "each group has its channels and its features",
-			In: []*tensor.Tensor{f64s([]int{1, 2, 2}, 1, 2, 3, 4), f64s([]int{4, 1, 1}, 1, 10, 100, 1000)},
+			In:    []*tensor.Tensor{f64s([]int{1, 2, 2}, 1, 2, 3, 4), f64s([]int{4, 1, 1}, 1, 10, 100, 1000)},
 			Build: conv(ops.ConvSpec{Groups: 2}),
 			Want:  []*tensor.Tensor{f64s([]int{1, 4, 2}, 1, 2, 10, 20, 300, 400, 3000, 4000)},
 		},
 		{
 			Name: "a convolution of batch groups", Why: "each group has its images and its features",
-			In: []*tensor.Tensor{f64s([]int{2, 1, 2}, 1, 2, 3, 4), f64s([]int{4, 1, 1}, 1, 10, 100, 1000)},
+			In:    []*tensor.Tensor{f64s([]int{2, 1, 2}, 1, 2, 3, 4), f64s([]int{4, 1, 1}, 1, 10, 100, 1000)},
 			Build: conv(ops.ConvSpec{BatchGroups: 2}),
 			Want:  []*tensor.Tensor{f64s([]int{1, 4, 2}, 1, 2, 10, 20, 300, 400, 3000, 4000)},
 		},
