@@ -789,3 +789,9 @@ func copyPast(dst *byte, src *byte, n int)
 //
 //go:noescape
 func sumBytes(x *byte, n int) int
+
+// copyRuns copies rows of some words of 4 bytes, 32 at most, row k from place k of src, counted from from on in
+// elements of size bytes, to k·dstRow bytes from dst. It is bound by four loads and stores for a row.
+//
+//go:noescape
+func copyRuns(dst *byte, src *byte, from int, places *int, dstRow int, size int, rows int, words int)

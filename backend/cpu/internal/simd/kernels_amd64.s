@@ -12422,3 +12422,96 @@ loop:
 	MOVQ         AX, ret+16(FP)
 	VZEROUPPER
 	RET
+
+// func copyRuns(dst *byte, src *byte, from int, places *int, dstRow int, size int, rows int, words int)
+// Requires: AVX
+TEXT ·copyRuns(SB), NOSPLIT, $0-64
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    places+24(FP), DX
+	MOVQ    dstRow+32(FP), BX
+	MOVQ    size+40(FP), SI
+	MOVQ    rows+48(FP), DI
+	MOVQ    words+56(FP), R8
+	MOVQ    from+16(FP), R9
+	IMULQ   SI, R9
+	ADDQ    R9, CX
+	LEAQ    -1(R8), R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R8
+	ANDQ    $0x07, R9
+	INCQ    R9
+	LEAQ    masks<>+0(SB), R10
+	SHLQ    $0x02, R9
+	SUBQ    R9, R10
+	VMOVUPS 64(R10), Y0
+	CMPQ    R8, $0x01
+	JL      by1
+	CMPQ    R8, $0x02
+	JL      by2
+	CMPQ    R8, $0x03
+	JL      by3
+
+by4:
+	MOVQ       (DX), R8
+	IMULQ      SI, R8
+	ADDQ       CX, R8
+	VMOVUPS    (R8), Y1
+	VMOVUPS    32(R8), Y2
+	VMOVUPS    64(R8), Y3
+	VMASKMOVPS 96(R8), Y0, Y4
+	VMOVUPS    Y1, (AX)
+	VMOVUPS    Y2, 32(AX)
+	VMOVUPS    Y3, 64(AX)
+	VMASKMOVPS Y4, Y0, 96(AX)
+	ADDQ       $0x08, DX
+	ADDQ       BX, AX
+	DECQ       DI
+	JNZ        by4
+	VZEROUPPER
+	RET
+
+by3:
+	MOVQ       (DX), R8
+	IMULQ      SI, R8
+	ADDQ       CX, R8
+	VMOVUPS    (R8), Y1
+	VMOVUPS    32(R8), Y2
+	VMASKMOVPS 64(R8), Y0, Y3
+	VMOVUPS    Y1, (AX)
+	VMOVUPS    Y2, 32(AX)
+	VMASKMOVPS Y3, Y0, 64(AX)
+	ADDQ       $0x08, DX
+	ADDQ       BX, AX
+	DECQ       DI
+	JNZ        by3
+	VZEROUPPER
+	RET
+
+by2:
+	MOVQ       (DX), R8
+	IMULQ      SI, R8
+	ADDQ       CX, R8
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS 32(R8), Y0, Y2
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       $0x08, DX
+	ADDQ       BX, AX
+	DECQ       DI
+	JNZ        by2
+	VZEROUPPER
+	RET
+
+by1:
+	MOVQ       (DX), R8
+	IMULQ      SI, R8
+	ADDQ       CX, R8
+	VMASKMOVPS (R8), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       $0x08, DX
+	ADDQ       BX, AX
+	DECQ       DI
+	JNZ        by1
+	VZEROUPPER
+	RET

@@ -51,6 +51,7 @@ func init() {
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.set = gatherRows, setRows
 	rowsPastKernel, fencePastKernel = rowsPast, fencePast
+	copyRunsBytes = copyRuns
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
 		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,
 	}, pack32}}

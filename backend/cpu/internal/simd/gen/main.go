@@ -34,6 +34,7 @@ func main() {
 	places()
 	takes()
 	moves()
+	runs()
 	Generate()
 }
 
