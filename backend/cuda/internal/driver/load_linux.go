@@ -34,6 +34,11 @@ func loadFrom(path string) (*API, error) {
 }
 
 func syscallN(fn uintptr, args []uintptr) int32 {
+	if fn-1 < uintptr(len(goCalls)) {
+		var words Words
+		copy(words[:], args)
+		return goCalls[fn-1](words)
+	}
 	r, _, _ := purego.SyscallN(fn, args...)
 	return int32(r)
 }

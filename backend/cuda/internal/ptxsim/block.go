@@ -2,6 +2,7 @@ package ptxsim
 
 import (
 	"math/bits"
+	"sync"
 	"sync/atomic"
 )
 
@@ -20,6 +21,9 @@ type launch struct {
 	fences    []atomic.Uint32 // of each block, where the kernel has fences
 	next      atomic.Int64
 	failed    atomic.Pointer[fault]
+	workers   sync.WaitGroup
+	mu        sync.Mutex
+	sum       Count
 }
 
 // block is the state of the block that a worker runs, used again for the next.
