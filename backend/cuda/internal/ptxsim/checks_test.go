@@ -34,6 +34,11 @@ const ownHalf = sharedWords + `	and.b32 %r1, %r0, 63; shl.b32 %r1, %r1, 2; shr.u
 	cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd9, %rd5; xor.b64 %rd6, %rd5, 2; cvt.u16.u32 %rs1, %r0;
 `
 
+// oneWord lets all lanes of a warp read a word that lane 0 wrote; %p2 is lane 3's.
+const oneWord = sharedWords + `	setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [%rd9+64], %r0; bar.warp.sync -1;
+	ld.shared.u32 %r1, [%rd9+64]; setp.eq.u32 %p2, %r0, 3;
+`
+
 // TestChecks runs kernels that deserve a fault, each beside a twin that does not.
 func TestChecks(t *testing.T) {
 	for _, c := range []struct {
@@ -205,6 +210,12 @@ func TestChecks(t *testing.T) {
 			bad:   ownHalf + "st.shared.u16 [%rd5], %rs1; bar.sync 0; ld.shared.u16 %rs2, [%rd6]; st.shared.u16 [%rd5], %rs2;",
 			good:  ownHalf + "st.shared.u16 [%rd5], %rs1; ld.shared.u16 %rs2, [%rd5]; add.s16 %rs2, %rs2, 1; st.shared.u16 [%rd5], %rs2;",
 			fault: "race", block: 128,
+		},
+		{
+			name: "reads of one warp", why: "what two lanes of a warp have read, a third may write behind bar.warp.sync",
+			bad:   oneWord + "@%p2 st.shared.u32 [%rd9+64], %r0;",
+			good:  oneWord + "bar.warp.sync -1; @%p2 st.shared.u32 [%rd9+64], %r0;",
+			fault: "race, write after read", block: 32,
 		},
 		{
 			name: "trap", why: "the kernel says so itself",

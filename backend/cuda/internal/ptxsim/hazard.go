@@ -74,7 +74,7 @@ func (w *warp) joined(old uint64, lane int, bytes uint64) uint64 {
 	if w.races(old, lane, bytes) {
 		mark |= markSeveral
 	}
-	if int(who)-1>>5 != w.base>>5 {
+	if (int(who)-1)>>5 != w.base>>5 {
 		mark |= markThread
 	}
 	return mark
