@@ -217,6 +217,11 @@ func streamCalls(api *driver.API) {
 			return c.code()
 		})
 	})
+	eventCalls(api)
+}
+
+func eventCalls(api *driver.API) {
+	cb := purego.NewCallback
 	api.EventCreate = cb(func(p *uintptr, _ uint32) int32 {
 		return in(func(c *context) int32 { *p = c.handle(newEvent()); return success })
 	})
