@@ -358,7 +358,7 @@ func TestUnwrittenToHost(t *testing.T) {
 // TestEndlessLoop: a kernel that does not end is a fault, and one whose warps wait for one another ends.
 func TestEndlessLoop(t *testing.T) {
 	SetPatience(1 << 20)
-	defer SetPatience(1 << 27)
+	defer SetPatience(1 << 24)
 	endless := open(t, kernelText(1, "$L: add.s32 %r1, %r0, 1; bra $L;"))
 	endless.launch("k", 1, 32, upload(endless, make([]uint32, 1)))
 	if err := endless.s.Sync(); !errors.Is(err, driver.ErrFault) || !strings.Contains(err.Error(), "does not end") {
