@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
-	"sync"
 	"unsafe"
 )
 
@@ -43,21 +42,17 @@ func (d *Driver) call(name string, fn uintptr, args ...uintptr) error {
 	return nil
 }
 
-// often is call for what every run does, with up to four arguments: it makes no garbage. The pragma is call's.
+// quick is call for what a program does in its steady state: a list of any length would be made on the heap. What is
+// beyond the function's own arguments is 0.
 //
 //go:uintptrescapes
-func (d *Driver) often(name string, fn, a0, a1, a2, a3 uintptr) error {
-	args := arguments.Get().(*[4]uintptr)
-	*args = [4]uintptr{a0, a1, a2, a3}
-	code := syscallN(fn, args[:])
-	arguments.Put(args)
-	if code != 0 {
+func (d *Driver) quick(name string, fn, arg0, arg1, arg2, arg3 uintptr) error {
+	args := [...]uintptr{arg0, arg1, arg2, arg3}
+	if code := syscallN(fn, args[:]); code != 0 {
 		return d.failure(name, code)
 	}
 	return nil
 }
-
-var arguments = sync.Pool{New: func() any { return new([4]uintptr) }}
 
 // result is call for one who looks at the code. The pragma is call's.
 //
@@ -177,7 +172,7 @@ func (c *Context) Release() error {
 // Exit.
 func (c *Context) Enter() error {
 	runtime.LockOSThread()
-	if err := c.d.often("CtxSetCurrent", c.d.api.CtxSetCurrent, c.handle, 0, 0, 0); err != nil {
+	if err := c.d.quick("CtxSetCurrent", c.d.api.CtxSetCurrent, c.handle, 0, 0, 0); err != nil {
 		runtime.UnlockOSThread()
 		return err
 	}
