@@ -16,9 +16,9 @@ type gatherArgs[I any] struct {
 	Places  placesArgs[I]
 }
 
-// gather is the kernel of ops.GatherOp: after the check of the indices, one thread an element of u, in the order of
-// u's memory. It is bound by the bytes of u and of what it reads of x; where windows are rows, elements are as wide
-// as the alignment of both sides allows.
+// gather is the kernel of ops.GatherOp: after the check of the indices, one thread an element of u, in the
+// order of u's memory. It is bound by the bytes of u and of what it reads of x; where windows are rows,
+// elements are as wide as the alignment of both sides allows.
 type gather struct {
 	operands plan.Operands
 	check    *indexCheck
@@ -63,7 +63,8 @@ func compileGather(b *Backend, op ops.GatherOp, out, in []graph.Operand) (graph.
 	return k, err
 }
 
-// rows is the places with wider elements where the innermost axis is a row in own and in x that no index moves.
+// rows is the places with wider elements where the innermost axis is a row in own and in x that no index
+// moves.
 func (p *placesPlan) rows(size int) (*placesPlan, int) {
 	k := len(p.shape) - 1
 	for _, steps := range p.steps[2:] {

@@ -17,8 +17,8 @@ type atomicArgs[I any] struct {
 	Places  placesArgs[I]
 }
 
-// scatterAtomic is the kernel of scatters of integers whose order does not matter: every update combines itself with y.
-// It is bound by a sector of y an update.
+// scatterAtomic is the kernel of scatters of integers whose order does not matter: every update combines
+// itself with y. It is bound by a sector of y an update.
 type scatterAtomic struct {
 	operands plan.Operands
 	check    *indexCheck

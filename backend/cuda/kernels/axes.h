@@ -52,8 +52,9 @@ INLINE u64 divide(const Divisor& by, u64& n) {
   return r;
 }
 
-// Axes is the walk of N operands over one shape, the innermost axis first: element n lies at Σ cₐ·step[o][a] of
-// operand o, where cₐ are the digits of n. The outermost axis takes what is left and is not divided by.
+// Axes is the walk of N operands over one shape, the innermost axis first: element n lies at Σ
+// cₐ·step[o][a] of operand o, where cₐ are the digits of n. The outermost axis takes what is left and is
+// not divided by.
 template <u32 N> struct Axes {
   u32 rank;
   Divisor by[MAX_AXES];

@@ -1,6 +1,6 @@
-// Movement between layouts, by the width of an element. All of it is bound by bytes: what is contiguous moves by
-// 16 bytes, and where the fastest axes of the two sides differ, tiles in shared memory let both be read and written in
-// whole sectors.
+// Movement between layouts, by the width of an element. All of it is bound by bytes: what is contiguous
+// moves by 16 bytes, and where the fastest axes of the two sides differ, tiles in shared memory let both be
+// read and written in whole sectors.
 #include "axes.h"
 
 #define THREADS 256
@@ -36,8 +36,8 @@ struct Line {
   u64 out, in, n;
 };
 
-// copy_line moves whole vectors where both sides can be aligned to them, from the first one on; the bytes before
-// and behind them, and lines of which only one side can be, element by element.
+// copy_line moves whole vectors where both sides can be aligned to them, from the first one on; the bytes
+// before and behind them, and lines of which only one side can be, element by element.
 template <class W> INLINE void copy_line(Fault* fault, const Line& p) {
   UNLESS_FAULTY(fault);
   u64 first = (u64)blockIdx.x * (THREADS * ITEMS) + threadIdx.x, step = (u64)gridDim.x * (THREADS * ITEMS);
@@ -66,8 +66,8 @@ template <class W> INLINE void copy_line(Fault* fault, const Line& p) {
     }
 }
 
-// Tiles is out[…, a, …, b, …] = in[…, a, …, b, …], where a is the fastest axis of out and b of in. A block moves
-// tiles of 32 × 32; the other axes number planes.
+// Tiles is out[…, a, …, b, …] = in[…, a, …, b, …], where a is the fastest axis of out and b of in. A block
+// moves tiles of 32 × 32; the other axes number planes.
 struct Tiles {
   u64 out, in, n;        // n tiles
   u32 a, b;              // extents
@@ -101,9 +101,9 @@ template <class W> INLINE void copy_tiles(Fault* fault, const Tiles& p) {
   }
 }
 
-#define MOVES(W, bits)                                                                                            \
-  KERNEL __launch_bounds__(THREADS) copy_##bits(Fault* fault, Copy p) { copy_general<W>(fault, p); }              \
-  KERNEL __launch_bounds__(THREADS) line_##bits(Fault* fault, Line p) { copy_line<W>(fault, p); }                 \
+#define MOVES(W, bits)                                                                                       \
+  KERNEL __launch_bounds__(THREADS) copy_##bits(Fault* fault, Copy p) { copy_general<W>(fault, p); }         \
+  KERNEL __launch_bounds__(THREADS) line_##bits(Fault* fault, Line p) { copy_line<W>(fault, p); }            \
   KERNEL __launch_bounds__(TILE* TILE_ROWS) tiles_##bits(Fault* fault, Tiles p) { copy_tiles<W>(fault, p); }
 MOVES(u8, 8)
 MOVES(u16, 16)

@@ -11,8 +11,8 @@ struct Check {
   Axes<2> axes; // of the operand, and of the ranks
 };
 
-// check_indices lowers the fault word to the first value that is out of bounds. It is bound by the bytes of the
-// indices. Faults of this very launch do not end it: blocks that start late may know an earlier value.
+// check_indices lowers the fault word to the first value that is out of bounds. It is bound by the bytes of
+// the indices. Faults of this very launch do not end it: blocks that start late may know an earlier value.
 KERNEL __launch_bounds__(THREADS) check_indices(Fault* fault, Check p) {
   if (fault->word < p.bits) return;
   for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.n; i += (u64)gridDim.x * THREADS) {
@@ -33,8 +33,8 @@ template <u32 K> struct Gather {
   Places<K> places;
 };
 
-// gather reads x in whole sectors where windows are rows: their elements are then as wide as alignment allows. A
-// thread has ITEMS elements in flight.
+// gather reads x in whole sectors where windows are rows: their elements are then as wide as alignment
+// allows. A thread has ITEMS elements in flight.
 template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gather<K>& p) {
   UNLESS_FAULTY(fault);
   for (u64 i = (u64)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; i < p.n; i += (u64)gridDim.x * (THREADS * ITEMS)) {
@@ -57,8 +57,8 @@ template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gath
   }
 }
 
-#define GATHERS(W, bits)                                                                                          \
-  KERNEL __launch_bounds__(THREADS) gather_##bits##_1(Fault* fault, Gather<1> p) { gather<W, 1, 4>(fault, p); }   \
+#define GATHERS(W, bits)                                                                                     \
+  KERNEL __launch_bounds__(THREADS) gather_##bits##_1(Fault* fault, Gather<1> p) { gather<W, 1, 4>(fault, p); } \
   KERNEL __launch_bounds__(THREADS) gather_##bits##_16(Fault* fault, Gather<16> p) { gather<W, 16, 1>(fault, p); }
 GATHERS(u8, 8)
 GATHERS(u16, 16)

@@ -1,6 +1,7 @@
-// Scatters: y[place(i, w)] = combine(y[place(i, w)], u[i, w]), in the row-major order of u. Positions whose windows
-// begin at one place of y have one key, the place's number among all (its slot), and windows of different keys are
-// apart. A Set keeps the last writer of each slot in a table, or sorts; all else sorts the positions by their keys.
+// Scatters: y[place(i, w)] = combine(y[place(i, w)], u[i, w]), in the row-major order of u. Positions whose
+// windows begin at one place of y have one key, the place's number among all (its slot), and windows of
+// different keys are apart. A Set keeps the last writer of each slot in a table, or sorts; all else sorts
+// the positions by their keys.
 #include "segments.h"
 
 #define ITEMS 4
@@ -26,8 +27,8 @@ template <u32 K> INLINE void scatter_keys(Fault* fault, const Keys<K>& p) {
 
 INLINE void atomic_max(u32* p, u32 v) { __nvvm_atom_max_gen_ui(p, v); }
 
-// scatter_winners keeps one more than the last writer of each slot; the table was 0. It is bound by one sector of the
-// table a position.
+// scatter_winners keeps one more than the last writer of each slot; the table was 0. It is bound by one
+// sector of the table a position.
 template <u32 K> INLINE void scatter_winners(Fault* fault, const Keys<K>& p) {
   UNLESS_FAULTY(fault);
   for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.n; i += (u64)gridDim.x * THREADS) {
@@ -41,7 +42,8 @@ KERNEL __launch_bounds__(THREADS) keys_16(Fault* fault, Keys<16> p) { scatter_ke
 KERNEL __launch_bounds__(THREADS) winners_1(Fault* fault, Keys<1> p) { scatter_winners(fault, p); }
 KERNEL __launch_bounds__(THREADS) winners_16(Fault* fault, Keys<16> p) { scatter_winners(fault, p); }
 
-// Table is n = slots·window elements of y: the last writer's where there is one, else x's where copies is set.
+// Table is n = slots·window elements of y: the last writer's where there is one, else x's where copies is
+// set.
 struct Table {
   u64 y, u, x, n, table;
   u32 copies;
@@ -51,8 +53,9 @@ struct Table {
   Axes<3> elements;  // y, x, u
 };
 
-// set_table writes y in the order of its memory and reads rows of u: every byte that is kept moves once. A thread has
-// ITEMS elements in flight, a warp's side by side, so that few words of the table are read twice.
+// set_table writes y in the order of its memory and reads rows of u: every byte that is kept moves once. A
+// thread has ITEMS elements in flight, a warp's side by side, so that few words of the table are read
+// twice.
 template <class W> INLINE void set_table(Fault* fault, const Table& p) {
   UNLESS_FAULTY(fault);
   u64 first = (u64)blockIdx.x * (THREADS * ITEMS) + (threadIdx.x & ~31u) * ITEMS + (threadIdx.x & 31);
@@ -99,8 +102,8 @@ template <class W> INLINE void set_sorted(Fault* fault, const Segments& p) {
   }
 }
 
-#define SETS(W, bits)                                                                                             \
-  KERNEL __launch_bounds__(THREADS) set_table_##bits(Fault* fault, Table p) { set_table<W>(fault, p); }           \
+#define SETS(W, bits)                                                                                        \
+  KERNEL __launch_bounds__(THREADS) set_table_##bits(Fault* fault, Table p) { set_table<W>(fault, p); }      \
   KERNEL __launch_bounds__(THREADS) set_sorted_##bits(Fault* fault, Segments p) { set_sorted<W>(fault, p); }
 SETS(u8, 8)
 SETS(u16, 16)

@@ -1,10 +1,10 @@
-// Scatter-scans: over the writers of each place of y, h starts at y and becomes a·h + b, or b; y is the last h, and
-// before is h just before each writer. A segment is one thread's an element, so it is bound by the latency of its
-// reads where it is long, and by bytes where windows are rows.
+// Scatter-scans: over the writers of each place of y, h starts at y and becomes a·h + b, or b; y is the
+// last h, and before is h just before each writer. A segment is one thread's an element, so it is bound by
+// the latency of its reads where it is long, and by bytes where windows are rows.
 #include "segments.h"
 
-// Scan is n = count·window elements: item i of the sorted keys, and in each its window. positions are b, a, before by
-// value, elements y, b, a, before inside the window.
+// Scan is n = count·window elements: item i of the sorted keys, and in each its window. positions are b, a,
+// before by value, elements y, b, a, before inside the window.
 struct Scan {
   u64 y, b, a, before, n;
   u64 keys, values;
@@ -49,9 +49,9 @@ template <class T, bool affine, class Step> INLINE void scan_segments(Fault* fau
   }
 }
 
-#define EXCHANGES(W, bits)                                                                                        \
-  KERNEL __launch_bounds__(THREADS) exchange_##bits(Fault* fault, Scan p) {                                       \
-    scan_segments<W, false>(fault, p, [](W, W, W b) { return b; });                                               \
+#define EXCHANGES(W, bits)                                                                                   \
+  KERNEL __launch_bounds__(THREADS) exchange_##bits(Fault* fault, Scan p) {                                  \
+    scan_segments<W, false>(fault, p, [](W, W, W b) { return b; });                                          \
   }
 EXCHANGES(u8, 8)
 EXCHANGES(u16, 16)
@@ -59,10 +59,10 @@ EXCHANGES(u32, 32)
 EXCHANGES(u64, 64)
 EXCHANGES(v4u32, 128)
 
-#define AFFINES(T)                                                                                                \
-  KERNEL __launch_bounds__(THREADS) affine_##T(Fault* fault, Scan p) {                                            \
-    typedef wide<T> A;                                                                                            \
-    scan_segments<T, true>(fault, p, [](A h, A a, A b) { return plus(times(a, h), b); });                         \
+#define AFFINES(T)                                                                                           \
+  KERNEL __launch_bounds__(THREADS) affine_##T(Fault* fault, Scan p) {                                       \
+    typedef wide<T> A;                                                                                       \
+    scan_segments<T, true>(fault, p, [](A h, A a, A b) { return plus(times(a, h), b); });                    \
   }
 AFFINES(u8)
 AFFINES(u16)
