@@ -126,9 +126,22 @@ type linesArgs struct {
 	lines, length       uint64
 	piece               uint64
 	pieces, width       uint32
+	paired              uint64
 	nextLine, nextPiece uint64
 	kept                lineNest[[2]int64]
 	line                lineNest[[1]int64]
+}
+
+// pair says whether lines of 16-bit elements are runs that begin at multiples of 4 bytes; src is set.
+func (a *linesArgs) pair() {
+	a.paired = 0
+	odd := a.src & 3
+	for _, x := range a.kept.axis[:a.kept.axes] {
+		odd |= uint64(x.step[0]) & 1
+	}
+	if odd == 0 && a.line.axes == 1 && a.line.axis[0].step[0] == 1 {
+		a.paired = 1
+	}
 }
 
 // lineLaunch is how lines are worked on: where there are too few of them to keep the device busy, or one is too long

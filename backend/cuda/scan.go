@@ -16,12 +16,16 @@ type lineScanArgs struct {
 	step          [4]int64
 	first, along  int64
 	exclusive     uint32
-	_             uint32
+	beside        uint32
 	kept          lineNest[[4]int64]
+	partial       uint64
+	piece, pieces uint64
 }
 
 // scan is h at each element along an axis. A line's elements are met one after another, by one lane; where
-// neighbours of a line are close in memory a warp moves 32 lines through the block's memory.
+// neighbours of a line are close in memory a warp moves some lines through the block's memory. What has the same bits
+// in every order is scanned in pieces where lines are few: their values, what has come to pass before each, and then
+// the elements.
 type scan struct {
 	operands    plan.Operands
 	args        lineScanArgs
@@ -29,6 +33,9 @@ type scan struct {
 	fn          *function
 	grid, block dim3
 	shared      int
+	offsets     *function // of pieces
+	apply       *function
+	bytes       int // of their values
 	states      plan.States[lineScanArgs]
 }
 
@@ -64,10 +71,62 @@ func compileScan(b *Backend, op ops.ScanOp, out, in []graph.Operand, used []bool
 		return nil, err
 	}
 	a.lines = uint64(kept[0].Size())
+	name := "scan_" + scanKernel(op.Fn, in[0].DType) + "_"
+	if anyOrder(op.Fn, in[0].DType) && k.cut(b) {
+		return k, k.inPieces(b, name)
+	}
 	shape := k.divide(b, max(4, in[0].DType.Size())*len(in))
-	k.fn, err = b.function("scan", "scan_"+scanKernel(op.Fn, in[0].DType)+"_"+shape)
+	k.fn, err = b.function("scan", name+shape)
 	return k, err
 }
+
+// anyOrder reports whether a scan has the same bits in every order.
+func anyOrder(fn ops.ScanFn, dt tensor.DType) bool {
+	switch fn {
+	case ops.ScanMax, ops.ScanMin:
+		return true
+	case ops.ScanAffine, ops.ScanLogSumExp:
+		return false
+	}
+	return dt == tensor.Bool || dt.IsInteger()
+}
+
+const (
+	leastPiece  = 1024 // elements
+	passedBytes = 16   // of what has come to pass over a piece, whatever its type
+)
+
+// cut makes pieces where there are fewer lines than keep the device busy, of some length.
+func (k *scan) cut(b *Backend) bool {
+	a := &k.args
+	met := a.length - uint64(a.exclusive)
+	warps := uint64(32 * max(1, b.about.Multiprocessors))
+	if a.length < 2*leastPiece || a.lines >= warps {
+		return false
+	}
+	var pieces uint32
+	a.piece, pieces = piecesFor(met, warps/max(1, a.lines), leastPiece)
+	a.pieces = uint64(pieces)
+	k.bytes = int(a.lines) * int(pieces) * passedBytes
+	k.grid, k.block = b.gridFor(32*a.lines*a.pieces), dim3{foldThreads, 1, 1}
+	return true
+}
+
+// inPieces finds the kernels of pieces.
+func (k *scan) inPieces(b *Backend, name string) (err error) {
+	if k.fn, err = b.function("scan", name+"fold"); err != nil {
+		return err
+	}
+	if k.offsets, err = b.function("scan", name+"offsets"); err != nil {
+		return err
+	}
+	k.apply, err = b.function("scan", name+"apply")
+	return err
+}
+
+// scanWarps is how many warps a multiprocessor should have: where lines are few, a warp does fewer of them. Results do
+// not depend on it; tests lower it.
+var scanWarps = 8
 
 // divide chooses who scans a line; size is the bytes of an element of every operand.
 func (k *scan) divide(b *Backend, size int) (shape string) {
@@ -80,14 +139,18 @@ func (k *scan) divide(b *Backend, size int) (shape string) {
 		k.grid, k.block = b.gridFor(a.lines), dim3{foldThreads, 1, 1}
 		return "columns"
 	}
-	const room = 32 * 33 // elements that a warp moves at a time, and a gap a line
+	const room = 1024 + 32 // elements that a warp moves at a time, and a gap a line
+	a.beside = 32
+	for a.beside > 1 && a.lines < uint64(a.beside)*uint64(scanWarps*b.about.Multiprocessors) {
+		a.beside /= 2
+	}
 	if k.indices {
 		size += 8
 	}
 	warps := min(foldThreads/32, sharedBytes/(room*size))
 	k.shared = warps * room * size
 	k.block = dim3{uint32(32 * warps), 1, 1}
-	k.grid = b.gridFor(a.lines * foldThreads / uint64(32*warps))
+	k.grid = b.gridFor((a.lines + uint64(a.beside) - 1) / uint64(a.beside) * foldThreads / uint64(warps))
 	return "rows"
 }
 
@@ -135,7 +198,25 @@ func (k *scan) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
 			}
 		}
 	}
-	err := x.(*Exec).launch(k.fn, k.grid, k.block, k.shared, unsafe.Pointer(a))
+	err := k.launch(x.(*Exec), a)
 	k.states.Put(a)
 	return err
+}
+
+func (k *scan) launch(x *Exec, a *lineScanArgs) error {
+	if k.offsets == nil {
+		return x.launch(k.fn, k.grid, k.block, k.shared, unsafe.Pointer(a))
+	}
+	values, err := x.scratch(k.bytes)
+	if err != nil {
+		return err
+	}
+	defer x.free(values)
+	a.partial = values.at()
+	for _, f := range [3]*function{k.fn, k.offsets, k.apply} {
+		if err := x.launch(f, k.grid, k.block, 0, unsafe.Pointer(a)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -18,8 +18,8 @@ type softmaxArgs struct {
 }
 
 // softmax is exp(x − m) / Σ exp(x − m) along an axis, or its logarithm. A line whose neighbours are close in memory
-// is done by a warp or a part of one, a longer one by a block; both keep it in the block's memory where it fits.
-// Other lines are done by a thread each.
+// is done by a warp or a part of one, a longer one by a block; of other lines a block does some beside one another.
+// They keep lines in the block's memory where they fit; where those that lie apart do not, a thread does one.
 type softmax struct {
 	operands plan.Operands
 	args     softmaxArgs
@@ -58,6 +58,15 @@ func (k *softmax) divide(b *Backend, l *lines, size int) (kind string) {
 	a, units := &k.args, max(1, l.count)
 	length := int(l.length)
 	if l.columns {
+		// A tile is a sector wide or wider.
+		blocks := (length + foldBlock - 1) / foldBlock
+		for wide := 32; wide*k.operands.In[0].DType.Size() >= 32; wide /= 2 {
+			if bytes := wide * size * (length + 8*blocks); length <= sharedBytes && bytes <= sharedBytes-foldThreads*size {
+				a.width, k.shared = uint32(wide), bytes
+				k.grid = b.gridFor((units + uint64(wide) - 1) / uint64(wide) * foldThreads)
+				return "tiles"
+			}
+		}
 		k.grid = b.gridFor(units)
 		return "columns"
 	}

@@ -89,11 +89,13 @@ template <class K> INLINE Best<K> best_across(Best<K> best, u32 width) {
 }
 
 // search looks at elements first, first + step, … below to; first may be beyond.
-template <class O, bool LEAST, class E> INLINE Best<typename O::K> search(const Line<E>& x, u64 from, u64 first, u64 to, u64 step) {
+template <class O, bool LEAST, class E> INLINE Best<typename O::K> search(const Line<E>& x, u64 from, u64 first, u64 to,
+                                                                     u32 step) {
   Best<typename O::K> best = {key<O, LEAST>(load(x.near(from))), from};
+  const E* next = x.near(first);
 #pragma unroll 4
-  for (u64 i = first; i < to; i += step) {
-    typename O::K k = key<O, LEAST>(load(x.near(i)));
+  for (u64 i = first; i < to; i += step, next += step * x.step) {
+    typename O::K k = key<O, LEAST>(load(next));
     best.at = k > best.key ? i : best.at;
     best.key = k > best.key ? k : best.key;
   }

@@ -55,11 +55,6 @@ template <class E> struct Line {
   INLINE Line(const void* at, i64 offset, const Nest<1>& n)
       : first((const E*)at + offset), step(n.axis[0].step[0]), nest(&n), nested(n.axes > 1) {}
   INLINE const E* near(u64 i) const { return first + (i64)i * step; }
-  INLINE const E* far(u64 i) const {
-    i64 o[1];
-    locate(*nest, i, o);
-    return first + o[0];
-  }
 };
 
 // ---- numbers
@@ -254,6 +249,7 @@ struct Lines {
   u64 piece; // elements of a piece, 2ᵏ blocks
   u32 pieces;
   u32 width;                 // lanes that do a line, of rows
+  u64 paired;                // lines of 16-bit elements are runs that begin at multiples of 4 bytes
   u64 next_line, next_piece; // from one value in partial to the next
   Nest<2> kept;              // of the lines: the source and the destination
   Nest<1> line;
@@ -292,12 +288,12 @@ template <class E, class Do> INLINE void walk_columns(const Lines& p, Do work) {
 
 // ---- the tree in a warp
 
-// tree joins the values of the first n of every `width` lanes that begin at a multiple of it, `apart` lanes from
+// tree joins the values of the first n, the same in all lanes, of every `width` lanes that begin at a multiple of it, `apart` lanes from
 // one to the next; all lanes get the result.
 template <class F> INLINE typename F::A tree(typename F::A v, u32 n, u32 apart, u32 width) {
   u32 lane = threadIdx.x & 31, place = (lane & (width - 1)) / apart;
 #pragma unroll 1
-  for (u32 d = 1; d * apart < width; d *= 2) {
+  for (u32 d = 1; d < n; d *= 2) {
     typename F::A right = shuffle_down(v, d * apart);
     if (!(place & (2 * d - 1)) && place + d < n) v = F::join(v, right);
   }
@@ -337,6 +333,39 @@ template <class F, u32 LEVELS> struct Forest {
   }
 };
 
+// Terms are what the elements of a line stand for; a cursor walks along them. Those of a run are found by adding
+// to a pointer, those of a nest, and others, by their index.
+template <class E, class Term> struct Near {
+  typedef const E* Cursor;
+  const Line<E>& x;
+  Term term;
+  INLINE Cursor at(u64 i) const { return x.near(i); }
+  INLINE void move(Cursor& c, u32 n) const { c += n * x.step; }
+  INLINE auto get(Cursor c) const { return term(load(c)); }
+};
+template <class E, class Term> struct Far {
+  typedef u64 Cursor;
+  const Line<E>& x;
+  Term term;
+  INLINE Cursor at(u64 i) const { return i; }
+  INLINE void move(Cursor& c, u32 n) const { c += n; }
+  INLINE auto get(Cursor c) const {
+    i64 at[1];
+    locate(*x.nest, c, at);
+    return term(load(x.first + at[0]));
+  }
+};
+template <class Term> struct Indexed {
+  typedef u64 Cursor;
+  Term term;
+  INLINE Cursor at(u64 i) const { return i; }
+  INLINE void move(Cursor& c, u32 n) const { c += n; }
+  INLINE auto get(Cursor c) const { return term(c); }
+};
+template <class E, class Term> INLINE Near<E, Term> near(const Line<E>& x, Term term) { return {x, term}; }
+template <class E, class Term> INLINE Far<E, Term> far(const Line<E>& x, Term term) { return {x, term}; }
+template <class Term> INLINE Indexed<Term> indexed(Term term) { return {term}; }
+
 #define BLOCK 128u
 #define SHORT_BLOCK 16u
 
@@ -344,32 +373,55 @@ INLINE u32 block_size(u64 first, u64 to) {
   return first >= to ? 0 : to - first < BLOCK ? (u32)(to - first) : BLOCK;
 }
 
+// join_lanes joins what the 8 lanes of a block have.
+template <class F> INLINE typename F::A join_lanes(typename F::A v) {
+#pragma unroll
+  for (u32 d = 4; d; d /= 2) v = F::join(v, shuffle_xor(v, d));
+  return v;
+}
+
 // fold_block is the value of the block of n elements from first on, in each of the 8 lanes that fold it. All lanes of
 // a warp take part.
-template <class F, int UNROLL, class Term> INLINE typename F::A fold_block(Term term, u64 first, u32 n) {
+template <class F, int UNROLL, class Terms> INLINE typename F::A fold_block(const Terms& x, u64 first, u32 n) {
   typedef typename F::A A;
   u32 lane = threadIdx.x & 31, j = lane & 7;
   A v = F::identity();
   bool few = n <= SHORT_BLOCK;
+  typename Terms::Cursor c = x.at(first + j);
   if (n == BLOCK) {
 #pragma unroll UNROLL
-    for (u32 k = 0; k < BLOCK; k += 8) v = F::join(v, term(first + (k + j)));
+    for (u32 k = 0; k < BLOCK; k += 8, x.move(c, 8)) v = F::join(v, x.get(c));
   } else if (!few) {
 #pragma unroll 1
-    for (u32 k = j; k < n; k += 8) v = F::join(v, term(first + k));
+    for (u32 k = j; k < n; k += 8, x.move(c, 8)) v = F::join(v, x.get(c));
   }
-#pragma unroll
-  for (u32 d = 4; d; d /= 2) v = F::join(v, shuffle_xor(v, d));
+  v = join_lanes<F>(v);
   if (!ballot(few)) return v;
   A low = F::identity(), high = low, chain = low;
-  if (few && j < n) low = term(first + j);
-  if (few && j + 8 < n) high = term(first + j + 8);
+  if (few && j < n) low = x.get(c);
+  if (few && j + 8 < n) high = x.get(x.at(first + j + 8));
 #pragma unroll 1
   for (u32 k = 0; k < SHORT_BLOCK; k++) {
     A x = shuffle_from(k < 8 ? low : high, (lane & ~7u) | (k & 7));
     if (few && k < n) chain = F::join(chain, x);
   }
   return few ? chain : v;
+}
+
+// fold_pairs is fold_block of whole blocks of elements of 16 bits, which are loaded in pairs, so that an access is
+// whole sectors: of 16 elements lane j has loaded the pair 2j, 2j + 1, and gets element j, then element 8 + j.
+template <class F, class E, class Term> INLINE typename F::A fold_pairs(const E* first, Term term) {
+  u32 lane = threadIdx.x & 31, j = lane & 7, from = (lane & ~7u) | j >> 1, shift = (j & 1) * 16;
+  const u32* pairs = (const u32*)first + j;
+  typename F::A v = F::identity();
+#pragma unroll 4
+  for (u32 k = 0; k < BLOCK / 2; k += 8) {
+    u32 pair = pairs[k];
+#pragma unroll
+    for (u32 half = 0; half < 8; half += 4)
+      v = F::join(v, term(E{(u16)(shuffle_from(pair, from + half) >> shift)}));
+  }
+  return join_lanes<F>(v);
 }
 
 // fold_tree folds elements from to to − 1 of a line, at most 4·32^LEVELS blocks, by `width` lanes; block(i, n) is
@@ -390,11 +442,13 @@ template <class F, u32 LEVELS = 2, class Block> INLINE typename F::A fold_tree(B
 }
 
 // fold_any folds in any order, by width lanes.
-template <class F, int UNROLL, class Term>
-INLINE typename F::A fold_any(Term term, u64 from, u64 to, u32 width) {
+template <class F, int UNROLL, class Terms>
+INLINE typename F::A fold_any(const Terms& x, u64 from, u64 to, u32 width) {
   typename F::A v = F::identity();
+  u64 i = from + (threadIdx.x & (width - 1));
+  typename Terms::Cursor c = x.at(i);
 #pragma unroll UNROLL
-  for (u64 i = from + (threadIdx.x & (width - 1)); i < to; i += width) v = F::join(v, term(i));
+  for (; i < to; i += width, x.move(c, width)) v = F::join(v, x.get(c));
   return v;
 }
 
@@ -404,19 +458,21 @@ template <class F> INLINE typename F::A across(typename F::A v, u32 width) {
   return v;
 }
 
-// fold_row folds elements from to to − 1 of a line by width lanes; term(x) is what an element stands for.
+// fold_row folds elements from to to − 1 of a line by width lanes; term(x) is what an element stands for. paired says
+// that lines of 16-bit elements are runs of them that begin at multiples of 4 bytes.
 template <class F, class E, class Term>
-INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, Term term) {
-  auto near = [&](u64 i) ALWAYS_INLINE { return term(load(x.near(i))); };
-  auto far = [&](u64 i) ALWAYS_INLINE { return term(load(x.far(i))); };
+INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, u32 paired, Term term) {
   if constexpr (F::ORDERED)
     return fold_tree<F>(
         [&](u64 first, u32 n) ALWAYS_INLINE {
-          return x.nested ? fold_block<F, 1>(far, first, n) : fold_block<F, 8>(near, first, n);
+          if constexpr (sizeof(E) == 2)
+            if (paired && ballot(n == BLOCK) == FULL_WARP) return fold_pairs<F>(x.first + first, term);
+          return x.nested ? fold_block<F, 1>(far(x, term), first, n) : fold_block<F, 8>(near(x, term), first, n);
         },
         from, to, width);
   else
-    return across<F>(x.nested ? fold_any<F, 1>(far, from, to, width) : fold_any<F, 4>(near, from, to, width),
+    return across<F>(x.nested ? fold_any<F, 1>(far(x, term), from, to, width)
+                              : fold_any<F, 4>(near(x, term), from, to, width),
                      width);
 }
 
@@ -447,25 +503,29 @@ template <class F> struct Cascade {
   }
 };
 
-// column_block is the value of a block of n > 0 elements, in one thread. Beyond the last element it reads that again.
-template <class F, int UNROLL, class Term> INLINE typename F::A column_block(Term term, u64 first, u32 n) {
+// column_block is the value of a block of n > 0 elements, which c walks over, in one thread.
+template <class F, int UNROLL, class Terms>
+INLINE typename F::A column_block(const Terms& x, typename Terms::Cursor& c, u32 n) {
   typedef typename F::A A;
   A lane[8];
 #pragma unroll
   for (u32 j = 0; j < 8; j++) lane[j] = F::identity();
   if (n <= SHORT_BLOCK) {
 #pragma unroll 1
-    for (u32 k = 0; k < n; k++) lane[0] = F::join(lane[0], term(first + k));
+    for (u32 k = 0; k < n; k++, x.move(c, 1)) lane[0] = F::join(lane[0], x.get(c));
     return lane[0];
   }
+  u32 k = 0;
 #pragma unroll 1
-  for (u32 k = 0; k < n; k += 8) {
+  for (; k + 8 <= n; k += 8)
 #pragma unroll UNROLL
-    for (u32 j = 0; j < 8; j++) {
-      A v = F::join(lane[j], term(first + (k + j < n ? k + j : n - 1)));
-      lane[j] = k + j < n ? v : lane[j];
+    for (u32 j = 0; j < 8; j++, x.move(c, 1)) lane[j] = F::join(lane[j], x.get(c));
+#pragma unroll UNROLL
+  for (u32 j = 0; j < 7; j++)
+    if (k + j < n) {
+      lane[j] = F::join(lane[j], x.get(c));
+      x.move(c, 1);
     }
-  }
 #pragma unroll
   for (u32 half = 4; half; half /= 2)
 #pragma unroll
@@ -473,29 +533,32 @@ template <class F, int UNROLL, class Term> INLINE typename F::A column_block(Ter
   return lane[0];
 }
 
+template <class F, int UNROLL, class Terms>
+INLINE typename F::A column_any(const Terms& x, u64 from, u64 to) {
+  typename F::A v = F::identity();
+  typename Terms::Cursor c = x.at(from);
+#pragma unroll UNROLL
+  for (u64 i = from; i < to; i++, x.move(c, 1)) v = F::join(v, x.get(c));
+  return v;
+}
+
+template <class F, int UNROLL, class Terms>
+INLINE typename F::A column_tree(const Terms& x, u64 from, u64 to) {
+  Cascade<F> cascade;
+  typename Terms::Cursor c = x.at(from);
+  for (u64 first = from; first < to; first += BLOCK) {
+    typename F::A v = column_block<F, UNROLL>(x, c, block_size(first, to));
+    if (to - from <= BLOCK) return v;
+    cascade.push(v);
+  }
+  return cascade.total();
+}
+
 // fold_column folds elements from to to − 1 of a line in one thread.
 template <class F, class E, class Term>
 INLINE typename F::A fold_column(const Line<E>& x, u64 from, u64 to, Term term) {
-  auto near = [&](u64 i) ALWAYS_INLINE { return term(load(x.near(i))); };
-  auto far = [&](u64 i) ALWAYS_INLINE { return term(load(x.far(i))); };
-  if constexpr (!F::ORDERED) {
-    typename F::A v = F::identity();
-    if (x.nested) {
-#pragma unroll 1
-      for (u64 i = from; i < to; i++) v = F::join(v, far(i));
-    } else {
-#pragma unroll 8
-      for (u64 i = from; i < to; i++) v = F::join(v, near(i));
-    }
-    return v;
-  } else {
-    Cascade<F> cascade;
-    for (u64 first = from; first < to; first += BLOCK) {
-      u32 n = block_size(first, to);
-      typename F::A v = x.nested ? column_block<F, 1>(far, first, n) : column_block<F, 8>(near, first, n);
-      if (to - from <= BLOCK) return v;
-      cascade.push(v);
-    }
-    return cascade.total();
-  }
+  if constexpr (F::ORDERED)
+    return x.nested ? column_tree<F, 1>(far(x, term), from, to) : column_tree<F, 8>(near(x, term), from, to);
+  else
+    return x.nested ? column_any<F, 1>(far(x, term), from, to) : column_any<F, 8>(near(x, term), from, to);
 }

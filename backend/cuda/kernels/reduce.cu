@@ -28,7 +28,7 @@ template <class F> INLINE void done(const Reduce& p, u64 line, u32 piece, i64 at
 template <class F> INLINE void rows(const Reduce& p) {
   typedef typename F::E E;
   walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at, bool mine) ALWAYS_INLINE {
-    typename F::A v = fold_row<F>(x, from, to, p.width, F::term);
+    typename F::A v = fold_row<F>(x, from, to, p.width, p.paired, F::term);
     if (mine) done<F>(p, line, piece, at, v);
   });
 }
@@ -104,8 +104,8 @@ template <class E, class A> INLINE void logsumexp_rows(const Reduce& p) {
   typedef LogSumExp<E, A> L;
   walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at, bool mine) ALWAYS_INLINE {
     L l(p.pieces > 1 ? ((const typename L::Top::A*)p.top)[line]
-                     : L::greatest(p, fold_row<typename L::Top>(x, from, to, p.width, L::Top::term)));
-    A s = fold_row<typename L::F>(x, from, to, p.width, [&](E e) ALWAYS_INLINE { return l.term(e); });
+                     : L::greatest(p, fold_row<typename L::Top>(x, from, to, p.width, p.paired, L::Top::term)));
+    A s = fold_row<typename L::F>(x, from, to, p.width, p.paired, [&](E e) ALWAYS_INLINE { return l.term(e); });
     if (mine) l.done(p, line, piece, at, s);
   });
 }

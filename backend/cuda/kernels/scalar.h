@@ -1,6 +1,6 @@
-// scalar.h is how the functions of one element are declared: `op_dtype` for op of that dtype, `cast_from_to` for
-// a conversion. Bool is a byte of 0 or 1, a half float its 16 bits, a complex number a struct of two floats. They
-// are functions with their own calling sequence, which the writer of fused kernels calls.
+// scalar.h is how the functions of one element are declared: `op_dtype` for op of that dtype, `cast_from_to`
+// for a conversion. Bool is a byte of 0 or 1, a half float its 16 bits, a complex number a struct of two
+// floats. They are functions that can be called, not kernels: the writer of fused kernels calls them.
 //
 // What the CPU computes by a conversion of the operand is computed so here: half floats as f32, complex64 as
 // complex128, each rounded once at the end.
@@ -51,8 +51,8 @@ INLINE f32 single_of(f64 x) {
 INLINE complex128 widen(complex64 z) { return {scalar::double_of(z.re), scalar::double_of(z.im)}; }
 INLINE complex64 narrow_complex(complex128 z) { return {(f32)z.re, (f32)z.im}; }
 
-// half reads the bits of a half float as f32, bits_of rounds to them. A NaN loses its payload and becomes the
-// default one, which is what functions give; casts take the longer way of kernel.h and keep it.
+// half reads the bits of a half float as f32, bits_of rounds to them. A NaN loses its payload and becomes
+// the default one, which is what functions give; casts take the longer way of kernel.h and keep it.
 INLINE f32 half_float16(u16 x) { return bits_as<_Float16>(x); }
 INLINE f32 half_bfloat16(u16 x) { return widen(bf16{x}); }
 INLINE u16 bits_of_float16(f32 x) { return either(x != x, (u16)0x7e00, bits_as<u16>((_Float16)x)); }

@@ -28,8 +28,8 @@ INLINE f64 read(complex128 x) { return x.re; }
 template <class T> constexpr T least() { return (T)-1 > 0 ? 0 : (T)(1ull << (8 * sizeof(T) - 1)); }
 template <class T> constexpr T greatest() { return (T)~least<T>(); }
 
-// saturate truncates toward zero; what is outside of T becomes its nearer end, NaN 0. The limits are powers of
-// two: of the large types the greatest number rounds to one.
+// saturate truncates toward zero; what is outside of T becomes its nearer end, NaN 0. The limits are powers
+// of two: of the large types the greatest number rounds to one.
 template <class T, class S> INLINE T saturate(S x) {
   constexpr S low = (S)least<T>(), above = (S)((f64)greatest<T>() + 1);
   bool inside = x > low && x < above;
@@ -37,8 +37,8 @@ template <class T, class S> INLINE T saturate(S x) {
   return either(inside, (T)(inside ? x : 0), end);
 }
 
-// round_to_odd is v as an f64; where it does not fit, its neighbour with an odd last bit, which a second rounding
-// to fewer bits rounds as v itself.
+// round_to_odd is v as an f64; where it does not fit, its neighbour with an odd last bit, which a second
+// rounding to fewer bits rounds as v itself.
 template <class S> INLINE f64 round_to_odd(S v) {
   S beyond = v >> 53;
   if (beyond == 0 || beyond == (S)-1) return (f64)v;
@@ -100,7 +100,7 @@ template <class T, class S> INLINE T cast(S x) {
     return to<T>::of(read(x));
 }
 
-// packed and bare are an element as a function takes it, and its bits.
+// bare is an element as a function gives it: its bits, if it is a struct for being told from an integer.
 INLINE u8 bare(boolean x) { return x.bits; }
 INLINE u16 bare(f16 x) { return x.bits; }
 INLINE u16 bare(bf16 x) { return x.bits; }

@@ -10,18 +10,19 @@ import (
 	"testing"
 )
 
-var hostSamples = flag.Int("hostsamples", 1<<14, "random arguments of a scalar function compiled for the host")
+var hostSamples = flag.Int("hostsamples", 1<<14, "random arguments of a function compiled for the host")
 
-// TestScalarSource compiles the source of the scalar functions for the CPU and compares their bits with those of
-// backend/cpu, for more arguments than an interpreter of PTX can take.
+// TestScalarSource compiles the source of the scalar functions for the CPU and compares their bits with
+// those of backend/cpu, for more arguments than an interpreter of PTX can take.
 func TestScalarSource(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for 15 s")
 	}
 	needClang(t)
 	host := filepath.Join(t.TempDir(), "host")
-	if out, err := exec.Command("clang++-19", "-std=c++17", "-O2", "-ffp-contract=off", "-fno-exceptions", "-Wall", "-Werror",
-		"testdata/host.cpp", "-o", host).CombinedOutput(); err != nil {
+	compile := exec.Command("clang++-19", "-std=c++17", "-O2", "-ffp-contract=off", "-fno-exceptions",
+		"-Wall", "-Werror", "testdata/host.cpp", "-o", host)
+	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func(f scalarFunction, n int, in ...[]byte) ([]byte, error) {

@@ -89,7 +89,8 @@ func TestScalarNames(t *testing.T) {
 	}
 	want := slices.Sorted(maps.Keys(names))
 	var have []string
-	for _, m := range regexp.MustCompile(`(?m)^\.visible \.func .*\) (\w+)\($`).FindAllStringSubmatch(Text("scalar"), -1) {
+	define := regexp.MustCompile(`(?m)^\.visible \.func .*\) (\w+)\($`)
+	for _, m := range define.FindAllStringSubmatch(Text("scalar"), -1) {
 		have = append(have, m[1])
 	}
 	slices.Sort(have)
@@ -136,7 +137,8 @@ func checkScalar(t *testing.T, f scalarFunction, n int, run runner) {
 		for k, dt := range f.in {
 			args = append(args, describe(dt, in[k][i*dt.Size():(i+1)*dt.Size()]))
 		}
-		t.Errorf("%s(%s) is %s, want %s", f.name, strings.Join(args, ", "), describe(f.out, g), describe(f.out, w))
+		t.Errorf("%s(%s) is %s, want %s", f.name, strings.Join(args, ", "),
+			describe(f.out, g), describe(f.out, w))
 	}
 }
 
@@ -210,7 +212,8 @@ func sameBits(dt tensor.DType, a, b []byte, nans bool) bool {
 	}
 	if dt.IsComplex() {
 		half := len(a) / 2
-		return sameBits(dt.Real(), a[:half], b[:half], false) && sameBits(dt.Real(), a[half:], b[half:], false)
+		return sameBits(dt.Real(), a[:half], b[:half], false) &&
+			sameBits(dt.Real(), a[half:], b[half:], false)
 	}
 	return dt.IsFloat() && isNaN(dt, a) && isNaN(dt, b)
 }

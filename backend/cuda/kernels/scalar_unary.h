@@ -77,8 +77,8 @@ PREDICATES1(isnan, scalar::isnan)
 PREDICATES1(isinf, scalar::isinf)
 PREDICATES1(isfinite, scalar::isfinite)
 
-// ELEMENTARY is a function of internal/fmath on the four floats; those of f32 round the result of f64, but for
-// four which have bodies of their own.
+// ELEMENTARY is a function of internal/fmath on the four floats; those of f32 round the result of f64, but
+// for four which have bodies of their own.
 #define ELEMENTARY_HALVES(op)                                \
   HALF1(op, float16, u16, bits_of_float16, op##_float32)     \
   HALF1(op, bfloat16, u16, bits_of_bfloat16, op##_float32)

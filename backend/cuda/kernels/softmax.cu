@@ -1,6 +1,6 @@
 // Softmax: out = exp(x − m) / s along an axis, or x − m − log s; m is the greatest element of a line and s the sum of
 // exp(x − m) by the tree, as backend/cpu/softmax.go has it. They are bound by memory where a line fits into a block's
-// memory, where it is read once and written once; longer lines, and columns, are read three times.
+// memory, where it is read once and written once; longer lines are read three times.
 #include "exponential.h"
 
 // Softmax is the parameters; lines are whole.
@@ -51,7 +51,7 @@ template <class E, class A, bool LOG> INLINE void warps(const Softmax& p) {
       return v;
     };
     w.divide(fold_tree<typename W::F>(
-        [&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<typename W::F, 2>(term, first, n); }, 0, p.length,
+        [&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<typename W::F, 2>(indexed(term), first, n); }, 0, p.length,
         p.width));
     sync_warp();
     E* out = (E*)p.dst + at;
@@ -94,7 +94,7 @@ template <class E, class A, bool LOG> INLINE void blocks(const Softmax& p) {
       return v;
     };
     u64 from = warp * p.piece, to = from + p.piece < p.length ? from + p.piece : p.length;
-    A s = fold_tree<F, 4>([&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<F, 2>(term, first, n); },
+    A s = fold_tree<F, 4>([&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<F, 2>(indexed(term), first, n); },
                           from < to ? from : to, to, 32);
     if (!lane) sums[warp] = s;
     sync_block();
@@ -107,6 +107,77 @@ template <class E, class A, bool LOG> INLINE void blocks(const Softmax& p) {
       if (!LOG && !p.cached) v = w.term(v);
       store(out + (i64)i * p.out_step, w.weight(v));
     }
+    sync_block();
+  }
+}
+
+// tiles: a block does p.width lines beside one another, of which it keeps all elements. Thread (c, r) loads elements r,
+// r + RANKS, … of line c, and sums lanes of the tree: the first, r + RANKS, … of all lanes of all its blocks.
+template <class E, class A, bool LOG> INLINE void tiles(const Softmax& p) {
+  typedef Weights<E, A, LOG> W;
+  typedef typename W::Top Top;
+  typedef typename W::F F;
+  __shared__ typename Top::A tops[THREADS];
+  __shared__ A bys[32];
+  u32 wide = p.width, c = threadIdx.x % wide, r = threadIdx.x / wide, ranks = THREADS / wide;
+  u32 length = (u32)p.length, parts = (length + BLOCK - 1) / BLOCK;
+  A *kept = (A*)room, *lanes = kept + wide * length;
+  for (u64 first = (u64)blockIdx.x * wide; first < p.lines; first += (u64)gridDim.x * wide) {
+    bool there = first + c < p.lines;
+    i64 at[2];
+    locate(p.kept, there ? first + c : first, at);
+    Line<E> x((const void*)p.src, at[0], p.line);
+    const E* from = x.near(r);
+    auto top = Top::identity();
+#pragma unroll 4
+    for (u32 i = r; i < length; i += ranks, from += ranks * x.step) {
+      E e = load(from);
+      kept[i * wide + c] = Element<E, A>::in(e);
+      top = Top::join(top, Top::term(e));
+    }
+    tops[threadIdx.x] = top;
+    sync_block();
+#pragma unroll 1
+    for (u32 k = c; k < THREADS; k += wide) top = Top::join(top, tops[k]);
+    W w;
+    w.greatest(top);
+#pragma unroll 1
+    for (u32 task = r; task < 8 * parts; task += ranks) {
+      u32 begin = task / 8 * BLOCK, n = block_size(begin, length), j = task & 7, step = 8;
+      if (n <= SHORT_BLOCK) {
+        if (j) continue;
+        step = 1;
+      }
+      A s = 0;
+#pragma unroll 1
+      for (u32 k = j; k < n; k += step) {
+        A& e = kept[(begin + k) * wide + c];
+        A v = w.term(e);
+        if (!LOG) e = v;
+        s += v;
+      }
+      lanes[task * wide + c] = s;
+    }
+    sync_block();
+    if (r == 0) {
+      Cascade<F> cascade;
+#pragma unroll 1
+      for (u32 b = 0; b < parts; b++) {
+        const A* l = lanes + b * 8 * wide + c;
+        A s = l[0];
+        if (block_size(b * BLOCK, length) > SHORT_BLOCK)
+          s = ((l[0] + l[4 * wide]) + (l[2 * wide] + l[6 * wide])) +
+              ((l[wide] + l[5 * wide]) + (l[3 * wide] + l[7 * wide]));
+        cascade.push(s);
+      }
+      w.divide(cascade.total());
+      bys[c] = w.by;
+    }
+    sync_block();
+    w.by = bys[c];
+    E* out = (E*)p.dst + at[1] + (i64)r * p.out_step;
+#pragma unroll 1
+    for (u32 i = r; there && i < length; i += ranks, out += ranks * p.out_step) store(out, w.weight(kept[i * wide + c]));
     sync_block();
   }
 }
@@ -136,9 +207,11 @@ template <class E, class A, bool LOG> INLINE void columns(const Softmax& p) {
 #define SOFTMAX(dtype, E, A)                                                          \
   SOFTMAX_KERNEL(softmax_##dtype##_warps, (warps<E, A, false>))                       \
   SOFTMAX_KERNEL(softmax_##dtype##_blocks, (blocks<E, A, false>))                     \
+  SOFTMAX_KERNEL(softmax_##dtype##_tiles, (tiles<E, A, false>))                       \
   SOFTMAX_KERNEL(softmax_##dtype##_columns, (columns<E, A, false>))                   \
   SOFTMAX_KERNEL(logsoftmax_##dtype##_warps, (warps<E, A, true>))                     \
   SOFTMAX_KERNEL(logsoftmax_##dtype##_blocks, (blocks<E, A, true>))                   \
+  SOFTMAX_KERNEL(logsoftmax_##dtype##_tiles, (tiles<E, A, true>))                     \
   SOFTMAX_KERNEL(logsoftmax_##dtype##_columns, (columns<E, A, true>))
 SOFTMAX(float16, f16, f32)
 SOFTMAX(bfloat16, bf16, f32)

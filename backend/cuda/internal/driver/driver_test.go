@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestPointersEscape holds the rule that a pointer goes to the driver through a function whose pragma keeps it on
-// the heap: without that every test passes until a stack moves. A conversion uintptr(unsafe.Pointer(…)) is allowed
-// as an argument of such a function alone.
+// TestPointersEscape holds the rule that a pointer goes to the driver through a function whose pragma keeps
+// it on the heap: without that every test passes until a stack moves. A conversion
+// uintptr(unsafe.Pointer(…)) is allowed as an argument of such a function alone.
 func TestPointersEscape(t *testing.T) {
 	files := token.NewFileSet()
 	paths, err := filepath.Glob("*.go")
@@ -183,8 +183,8 @@ func TestNoDriver(t *testing.T) {
 	}
 }
 
-// TestPuregoStays: only this package and the simulator import purego, so only programs that import the backend
-// are linked dynamically.
+// TestPuregoStays: only this package and the simulator import purego, so only programs that import the
+// backend are linked dynamically.
 func TestPuregoStays(t *testing.T) {
 	root := "../../../.."
 	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {

@@ -2,7 +2,6 @@ package ptxsim
 
 import (
 	"errors"
-	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -10,7 +9,8 @@ import (
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
 )
 
-// sharedWords is the declaration that makes a body begin with 4 KiB of shared memory, a word for each thread at %rd10.
+// sharedWords is the declaration that makes a body begin with 4 KiB of shared memory, a word for each thread
+// at %rd10.
 const sharedWords = `	.shared .align 8 .b8 buf[4096];
 	mov.u64 %rd9, buf;
 	mul.wide.u32 %rd10, %r0, 4;
@@ -283,20 +283,32 @@ func TestOutOfMemory(t *testing.T) {
 	must(r.ctx.Alloc(200 << 10))(t)
 }
 
-// TestCurrentContext: a thread without a current context can do nothing.
-func TestCurrentContext(t *testing.T) {
-	r := open(t, kernelText(0, ""))
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // and end with the thread, which then is nobody's
-		_, err := r.ctx.Alloc(16)
-		done <- err
-	}()
-	if err := <-done; err == nil {
-		t.Error("Alloc without Enter succeeded")
+// TestRefused: a text that cannot be compiled says why, and leaves the context whole.
+func TestRefused(t *testing.T) {
+	r := open(t, kernelText(1, "ex2.approx.f32 %f1, %f2;"))
+	if _, err := r.m.Function("k"); err == nil || !strings.Contains(err.Error(), "no such instruction: ex2.approx") {
+		t.Errorf("an instruction whose result is open gave %v", err)
 	}
-	check(t, r.ctx.Enter())
-	r.ctx.Exit()
+	if _, err := r.m.Function("other"); err == nil || !strings.Contains(err.Error(), "NOT_FOUND") {
+		t.Errorf("a kernel that is not there gave %v", err)
+	}
+	for _, text := range []string{"add.s32 %r1, %r2", ".visible .entry k(", ".global .foo x;"} {
+		if _, err := r.ctx.Load(text); err == nil {
+			t.Errorf("%q was loaded", text)
+		}
+	}
+	for body, why := range map[string]string{
+		"bra $X;": "no label", "add.s32 %r1, %zz, 1;": "unknown register", "call.uni f, ();": "no body",
+		"add.s32 %p1, %r1, 1;": "no register", "ld.global.u32 %r1, [nowhere];": "unknown name",
+		"add.s32 %r1, %r2;": "operands", "bar.arrive 0, 32;": "no such instruction",
+	} {
+		m := must(r.ctx.Load(kernelText(1, body)))(t)
+		if _, err := m.Function("k"); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q gave %v, want %q", body, err, why)
+		}
+		check(t, m.Unload())
+	}
+	must(r.ctx.Alloc(16))(t)
 }
 
 // TestUnwrittenToHost: memory that nobody wrote comes to the host as poison.
@@ -314,5 +326,40 @@ func TestUnwrittenToHost(t *testing.T) {
 	var x uint32
 	if err := r.s.CopyOut(unsafe.Pointer(&x), p+14, 4); err == nil {
 		t.Error("a copy beyond the end was done")
+	}
+}
+
+// TestEndlessLoop: a kernel that does not end is a fault, and one whose warps wait for one another ends.
+func TestEndlessLoop(t *testing.T) {
+	SetPatience(1 << 20)
+	defer SetPatience(1 << 27)
+	endless := open(t, kernelText(1, "$L: add.s32 %r1, %r0, 1; bra $L;"))
+	endless.launch("k", 1, 32, upload(endless, make([]uint32, 1)))
+	if err := endless.s.Sync(); !errors.Is(err, driver.ErrFault) || !strings.Contains(err.Error(), "does not end") {
+		t.Errorf("an endless loop gave %v", err)
+	}
+}
+
+// TestWaitingWarps: the first warp waits in a loop for a word that the last one writes, and so do lanes of a
+// warp.
+func TestWaitingWarps(t *testing.T) {
+	for _, writer := range []string{"63", "31", "0"} {
+		r := open(t, kernelText(1, "setp.eq.u32 %p1, %r0, "+writer+`;
+	@%p1 bra $W;
+$L:
+	ld.volatile.global.u32 %r1, [%rd0];
+	setp.eq.u32 %p2, %r1, 0;
+	@%p2 bra $L;
+	bra $E;
+$W:
+	st.volatile.global.u32 [%rd0], 5;
+$E:
+	ld.volatile.global.u32 %r2, [%rd0];
+	atom.global.add.u32 %r3, [%rd0+4], %r2;`))
+		p := upload(r, make([]uint32, 2))
+		r.launch("k", 1, 64, p)
+		if got := download[uint32](r, p, 2); got[1] != 5*64 {
+			t.Errorf("writer %s: %v", writer, got)
+		}
 	}
 }

@@ -167,7 +167,8 @@ func refloat(x float64, to string, mode big.RoundingMode) uint64 {
 	return rounded(new(big.Float).SetPrec(200).SetFloat64(x), to, mode)
 }
 
-// rounded rounds x to a float type by its definition: to a multiple of the last place's unit, in one direction.
+// rounded rounds x to a float type by its definition: to a multiple of the last place's unit, in one
+// direction.
 func rounded(x *big.Float, to string, mode big.RoundingMode) uint64 {
 	digits, low, top, exps := 11, -24, 16, 5 // of a half: precision, smallest unit's exponent, overflow's exponent
 	switch to {

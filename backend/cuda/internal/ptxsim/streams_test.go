@@ -18,7 +18,8 @@ $L:
 	st.global.u32 [%rd0], 7;
 `
 
-// TestStreamIsAsynchronous: the host goes on after a launch, and page-locked memory has a copy after a sync alone.
+// TestStreamIsAsynchronous: the host goes on after a launch, and page-locked memory has a copy after a sync
+// alone.
 func TestStreamIsAsynchronous(t *testing.T) {
 	r := open(t, kernelText(1, spin))
 	p := upload(r, make([]uint32, 1))

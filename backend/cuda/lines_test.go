@@ -1,0 +1,101 @@
+package cuda
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// TestLineArgs: the structs of the launches are as large as those that the kernels read.
+func TestLineArgs(t *testing.T) {
+	b := device(t)
+	for _, c := range []struct {
+		family, name string
+		size         uintptr
+	}{
+		{"reduce", "reduce_sum_float32_rows", unsafe.Sizeof(reduceArgs{})},
+		{"argreduce", "argreduce_max_float32_rows", unsafe.Sizeof(argReduceArgs{})},
+		{"softmax", "softmax_float32_warps", unsafe.Sizeof(softmaxArgs{})},
+		{"matmul", "matmul_float32_small", unsafe.Sizeof(matmulArgs{})},
+		{"scan", "scan_sum_float32_rows", unsafe.Sizeof(lineScanArgs{})},
+	} {
+		f, err := b.function(c.family, c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sizes := f.kernel.ParamSizes(); !slices.Equal(sizes, []int{8, int(c.size)}) {
+			t.Errorf("%s: parameters of %v bytes, launched with 8 and %d", c.name, sizes, c.size)
+		}
+	}
+}
+
+// TestLineTraffic counts the sectors that kernels move, against the bytes that they must.
+func TestLineTraffic(t *testing.T) {
+	b := device(t)
+	if !Simulated() {
+		t.Skip("only the simulator counts sectors")
+	}
+	rng := rand.New(rand.NewPCG(15, 16))
+	f32 := func(shape ...int) graph.Operand {
+		return graph.Operand{DType: tensor.Float32, Layout: tensor.RowMajor(shape)}
+	}
+	f16 := func(shape ...int) graph.Operand {
+		return graph.Operand{DType: tensor.Float16, Layout: tensor.RowMajor(shape)}
+	}
+	sum, most := ops.ReduceOp{Fn: ops.ReduceSum, Axes: []int{1}}, ops.ReduceOp{Fn: ops.ReduceMax, Axes: []int{1}}
+	over := func(op ops.ReduceOp, axis int) ops.ReduceOp {
+		op.Axes = []int{axis}
+		return op
+	}
+	index := func(n int) graph.Operand {
+		return graph.Operand{DType: tensor.Int64, Layout: tensor.RowMajor([]int{n})}
+	}
+	for _, c := range []struct {
+		name    string
+		op      graph.Op
+		in, out graph.Operand
+		limit   float64 // moved over what the operand and the result have
+	}{
+		{"sum of rows", sum, f32(16, 1024), f32(16), 1.1},
+		{"sum of short rows", sum, f32(128, 64), f32(128), 1.1},
+		{"sum of columns", over(sum, 0), f32(256, 64), f32(64), 1.1},
+		{"sum of halves", sum, f16(16, 1024), f16(16), 1.1},
+		{"max of rows", most, f32(16, 1024), f32(16), 1.1},
+		{"max of columns", over(most, 0), f32(256, 64), f32(64), 1.1},
+		{"arg max of rows", ops.ArgReduceOp{Axis: 1, Index: tensor.Int64}, f32(16, 1024), index(16), 1.1},
+		{"arg max of columns", ops.ArgReduceOp{Axis: 0, Index: tensor.Int64}, f32(256, 64), index(64), 1.1},
+		{"softmax of rows", ops.SoftmaxOp{Axis: 1}, f32(16, 512), f32(16, 512), 1.1},
+		{"softmax of long rows", ops.SoftmaxOp{Axis: 1}, f32(2, 8192), f32(2, 8192), 1.1},
+		{"softmax of columns", ops.SoftmaxOp{Axis: 0}, f32(128, 64), f32(128, 64), 1.1},
+		{"scan of rows", ops.ScanOp{Axis: 1}, f32(32, 256), f32(32, 256), 1.1},
+		{"scan of columns", ops.ScanOp{Axis: 0}, f32(256, 64), f32(256, 64), 1.1},
+	} {
+		if err := b.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		ptxsim.ResetTraffic()
+		in := foldView(rng, c.in.DType, c.in.Layout, 0)
+		sameAsCPU(t, c.op, []tensor.View{in}, []graph.Operand{c.out}, nil)
+		var moved, threads int64
+		var names []string
+		for name, n := range ptxsim.Traffic() {
+			moved, threads = moved+n.Moved(), threads+n.Threads
+			names = append(names, name)
+		}
+		need := c.in.Size()*c.in.DType.Size() + c.out.Size()*c.out.DType.Size()
+		ratio := float64(moved) / float64(need)
+		slices.Sort(names)
+		t.Logf("%s: %.3f of the bytes, %.1f thread instructions an element, by %s", c.name, ratio,
+			float64(threads)/float64(c.in.Size()), strings.Join(names, ", "))
+		if ratio > c.limit {
+			t.Errorf("%s: %.3f of the bytes, want %.2f at most", c.name, ratio, c.limit)
+		}
+	}
+}
