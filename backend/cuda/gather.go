@@ -130,12 +130,12 @@ func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 	if p.one != nil {
 		st.one = *p.one
 		st.one.U, st.one.X = u, from
-		bind(st.one.Places.Index[:], in[k.lead:])
+		bindIndices(st.one.Places.Index[:], in[k.lead:])
 		args = unsafe.Pointer(&st.one)
 	} else {
 		st.many = *p.many
 		st.many.U, st.many.X = u, from
-		bind(st.many.Places.Index[:], in[k.lead:])
+		bindIndices(st.many.Places.Index[:], in[k.lead:])
 		args = unsafe.Pointer(&st.many)
 	}
 	return x.launch(p.fn, p.grid, dim3{threads, 1, 1}, 0, args)

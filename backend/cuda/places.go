@@ -207,8 +207,8 @@ func (p *placesPlan) set(head *placesHead, index []indexArgs) error {
 	return nil
 }
 
-// bind sets the addresses of the index operands.
-func bind(index []indexArgs, in []tensor.Read) {
+// bindIndices sets the addresses of the index operands.
+func bindIndices(index []indexArgs, in []tensor.Read) {
 	for k := range in {
 		index[k].At = addressOf(in[k].View())
 	}

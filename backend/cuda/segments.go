@@ -132,11 +132,11 @@ func (p *slotPlan) walk(x *Exec, l *keysLauncher, room *keysRoom, in []tensor.Re
 	args := unsafe.Pointer(&room.many)
 	if len(p.keys.index) <= 1 {
 		room.one.Out, room.one.Longs = out, longs
-		bind(room.one.Places.Index[:], idx)
+		bindIndices(room.one.Places.Index[:], idx)
 		args = unsafe.Pointer(&room.one)
 	} else {
 		room.many.Out, room.many.Longs = out, longs
-		bind(room.many.Places.Index[:], idx)
+		bindIndices(room.many.Places.Index[:], idx)
 	}
 	return x.launch(l.fn, l.grid, dim3{threads, 1, 1}, 0, args)
 }
