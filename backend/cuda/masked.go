@@ -64,9 +64,9 @@ func compileMasked(b *Backend, axis int, expands bool, out graph.Operand, in []g
 		return k, nil
 	}
 	places := mask.Size()
-	if places >= math.MaxUint32 {
+	if places >= math.MaxInt32 {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported,
-			"a mask of %d places: cuda counts them in 32 bits", places)
+			"a mask of %d places: cuda counts them in 31 bits", places)
 	}
 	k.mask.N, k.mask.Tiles = uint64(places), uint32(ceilDiv(places, maskTile))
 	k.table = places

@@ -82,9 +82,9 @@ func newSlotPlan(b *Backend, s *windowSpec, spread bool) (*slotPlan, error) {
 		}
 	}
 	slices.Reverse(p.slotAxes)
-	if p.count >= math.MaxInt32 || p.slots >= math.MaxUint32 || p.elements > 1<<31 {
+	if p.count >= math.MaxInt32 || p.slots >= math.MaxInt32 || p.elements > 1<<31 {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported,
-			"a scatter of %d windows of %d elements to %d places: cuda counts them in 32 bits",
+			"a scatter of %d windows of %d elements to %d places: cuda counts them in 31 bits",
 			p.count, p.elements, p.slots)
 	}
 	none := tensor.Layout{Shape: s.resolved.Shape, Strides: make([]int, len(s.resolved.Shape))}

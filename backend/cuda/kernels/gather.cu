@@ -35,8 +35,7 @@ template <u32 K> struct Gather {
 
 // gather reads x in whole sectors where windows are rows: their elements are then as wide as alignment
 // allows. A thread has ITEMS elements in flight.
-template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gather<K>& p) {
-  UNLESS_FAULTY(fault);
+template <class W, u32 K, u32 ITEMS, class Int> INLINE void gather_elements(const Gather<K>& p) {
   for (u64 i = (u64)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; i < p.n; i += (u64)gridDim.x * (THREADS * ITEMS)) {
     u64 to[ITEMS], from[ITEMS];
     bool inside[ITEMS];
@@ -44,7 +43,7 @@ template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gath
 #pragma unroll
     for (u32 j = 0; j < ITEMS; j++) {
       to[j] = p.u, from[j] = p.x, inside[j] = false;
-      if (i + j * THREADS < p.n) inside[j] = place(p.places, i + j * THREADS, from[j], to[j]);
+      if (i + j * THREADS < p.n) inside[j] = place(p.places, (Int)(i + j * THREADS), from[j], to[j]);
     }
 #pragma unroll
     for (u32 j = 0; j < ITEMS; j++) {
@@ -55,6 +54,14 @@ template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gath
     for (u32 j = 0; j < ITEMS; j++)
       if (i + j * THREADS < p.n) store(to[j], v[j]);
   }
+}
+
+template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gather<K>& p) {
+  UNLESS_FAULTY(fault);
+  if (K == 1 && p.n >> 31 == 0) // digits of 32 bits take fewer instructions
+    gather_elements<W, K, ITEMS, u32>(p);
+  else
+    gather_elements<W, K, 1, u64>(p);
 }
 
 #define GATHERS(W, bits)                                                                                     \

@@ -18,7 +18,7 @@ struct Mask {
 INLINE bool is_true(const Mask& p, u64 i) {
   if (i >= p.n) return false;
   u64 at[1] = {p.mask};
-  walk(p.axes, i, at);
+  walk_small(p.axes, (u32)i, at);
   return load<u8>(at[0]) != 0;
 }
 
@@ -88,7 +88,7 @@ template <class W, bool expands> INLINE void masked(Fault* fault, const Masked& 
       u32 number = load<u32>(p.table + at[2] * 4);
       if (number < total) v = load<W>(from[0] + number * (u64)p.step);
     } else if (at[2] < total) {
-      walk(p.places, load<u32>(p.table + at[2] * 4), from);
+      walk_small(p.places, load<u32>(p.table + at[2] * 4), from);
       v = load<W>(from[0]);
     }
     store(at[0], v);

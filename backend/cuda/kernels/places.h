@@ -45,12 +45,14 @@ template <u32 K> struct Places {
 };
 
 // place adds where position n starts in x, and n's place in the other operand. It is false where the window
-// is skipped; then x is of no use.
-template <u32 K> INLINE bool place(const Places<K>& p, u64 n, u64& x, u64& own) {
-  u64 at = 0, shift = 0, m = n;
+// is skipped; then x is of no use. Int is u32 where positions are less than 2³¹, and u64.
+template <u32 K, class Int> INLINE bool place(const Places<K>& p, Int n, u64& x, u64& own) {
+  u64 at = 0, shift = 0;
+  Int m = n;
   for (u32 a = 0; a < p.rank; a++) {
-    u64 c = m;
-    if (a + 1 < p.rank) c = divide(p.by[a], m);
+    Int digit = m;
+    if (a + 1 < p.rank) digit = divide(p.by[a], m);
+    u64 c = digit;
     x += c * (u64)p.x[a];
     own += c * (u64)p.own[a];
     if (K == 1) {
@@ -64,8 +66,9 @@ template <u32 K> INLINE bool place(const Places<K>& p, u64 n, u64& x, u64& own) 
     if (K > 1) {
       at = shift = 0, m = n;
       for (u32 a = 0; a < p.rank; a++) {
-        u64 c = m;
-        if (a + 1 < p.rank) c = divide(p.by[a], m);
+        Int digit = m;
+        if (a + 1 < p.rank) digit = divide(p.by[a], m);
+        u64 c = digit;
         at += c * (u64)index.step[a];
         if (p.moved[a] == k) shift += c;
       }

@@ -19,7 +19,7 @@ template <u32 K> INLINE void scatter_keys(Fault* fault, const Keys<K>& p) {
   UNLESS_FAULTY(fault);
   for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.n; i += (u64)gridDim.x * THREADS) {
     u64 key = 0, own = 0;
-    if (!place(p.places, i, key, own)) key = p.none;
+    if (!place(p.places, (u32)i, key, own)) key = p.none;
     store(p.out + i * 4, (u32)key);
     if (i == 0 && p.longs) store(p.longs, 0u);
   }
@@ -33,7 +33,7 @@ template <u32 K> INLINE void scatter_winners(Fault* fault, const Keys<K>& p) {
   UNLESS_FAULTY(fault);
   for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.n; i += (u64)gridDim.x * THREADS) {
     u64 key = 0, own = 0;
-    if (place(p.places, i, key, own)) atomic_max((u32*)(p.out + key * 4), (u32)i + 1);
+    if (place(p.places, (u32)i, key, own)) atomic_max((u32*)(p.out + key * 4), (u32)i + 1);
   }
 }
 
@@ -75,9 +75,9 @@ template <class W> INLINE void set_table(Fault* fault, const Table& p) {
       moves[j] = writer || p.copies;
       if (!moves[j]) continue;
       u64 yx[2] = {p.y, p.x}, at[3] = {0, 0, p.u}, u[1] = {0};
-      walk(p.slots, slot, yx);
-      walk(p.elements, e, at);
-      if (writer) walk(p.positions, writer - 1, u);
+      walk_small(p.slots, (u32)slot, yx);
+      walk_small(p.elements, (u32)e, at);
+      if (writer) walk_small(p.positions, writer - 1, u);
       to[j] = yx[0] + at[0];
       v[j] = load<W>(writer ? at[2] + u[0] : yx[1] + at[1]);
     }
@@ -95,9 +95,9 @@ template <class W> INLINE void set_sorted(Fault* fault, const Segments& p) {
     u32 key = key_of(p.keys, i);
     if (key == p.none || (i + 1 < p.count && key_of(p.keys, i + 1) == key)) continue;
     u64 y[1] = {p.y}, u[1] = {p.u}, at[2] = {0, 0};
-    walk(p.slots, key, y);
-    walk(p.positions, value_of(p.values, i), u);
-    walk(p.elements, e, at);
+    walk_small(p.slots, key, y);
+    walk_small(p.positions, value_of(p.values, (u32)i), u);
+    walk_small(p.elements, (u32)e, at);
     store(y[0] + at[0], load<W>(u[0] + at[1]));
   }
 }

@@ -21,22 +21,22 @@ template <class T, bool affine, class Step> INLINE void scan_segments(Fault* fau
     u64 i = t, e = divide(p.window, i);
     u32 key = key_of(p.keys, i);
     u64 in[4] = {p.y, p.b, p.a, p.before};
-    walk(p.elements, e, in);
+    walk_small(p.elements, (u32)e, in);
     if (key == p.none) { // nobody is there to be found
       if (p.keeps) {
         u64 at[3] = {0, 0, in[3]};
-        walk(p.positions, value_of(p.values, i), at);
+        walk_small(p.positions, value_of(p.values, (u32)i), at);
         store(at[2], T());
       }
       continue;
     }
     if (p.reverse ? i + 1 < p.count && key_of(p.keys, i + 1) == key : i > 0 && key_of(p.keys, i - 1) == key) continue;
     u64 y[1] = {in[0]};
-    walk(p.slots, key, y);
+    walk_small(p.slots, key, y);
     wide<T> h = up(load<T>(y[0]));
     for (bool more = true; more;) {
       u64 at[3] = {in[1], in[2], in[3]};
-      walk(p.positions, value_of(p.values, i), at);
+      walk_small(p.positions, value_of(p.values, (u32)i), at);
       wide<T> b = up(load<T>(at[0])), a = b;
       if (affine) a = up(load<T>(at[1]));
       if (p.keeps) store(at[2], down<T>(h));

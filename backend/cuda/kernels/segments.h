@@ -112,7 +112,7 @@ struct Segments {
 };
 
 INLINE u32 key_of(u64 keys, u64 i) { return load<u32>(keys + i * 4); }
-INLINE u64 value_of(u64 values, u64 i) { return values ? load<u32>(values + i * 4) : i; }
+INLINE u32 value_of(u64 values, u32 i) { return values ? load<u32>(values + i * 4ull) : i; }
 
 // LOOKAHEAD is how many updates of a segment are read before they are combined, LONG_SEGMENT how many items
 // make a segment long.
@@ -135,8 +135,8 @@ INLINE void each_segment(const Segments& p, Open open, Step step, Close close) {
       continue;
     }
     u64 y[1] = {p.y}, both[2] = {0, p.u};
-    walk(p.slots, key, y);
-    walk(p.elements, e, both);
+    walk_small(p.slots, key, y);
+    walk_small(p.elements, (u32)e, both);
     u64 at = y[0] + both[0];
     A h = open(at);
     bool in[LOOKAHEAD];
@@ -147,7 +147,7 @@ INLINE void each_segment(const Segments& p, Open open, Step step, Close close) {
         in[q] = i + q < p.count && key_of(p.keys, i + q) == key;
         if (in[q]) {
           u64 from[1] = {both[1]};
-          walk(p.positions, value_of(p.values, i + q), from);
+          walk_small(p.positions, value_of(p.values, (u32)i + q), from);
           v[q] = up(load<T>(from[0]));
         }
       }
@@ -190,8 +190,8 @@ INLINE void each_long_segment(const Segments& p, Open open, Step step, Close clo
     u64 e = w % groups * columns + column;
     u32 i = load<u32>(p.longs + 4 + w / groups * 4), key = key_of(p.keys, i), end = segment_end(p, i, key);
     u64 y[1] = {p.y}, both[2] = {0, p.u};
-    walk(p.slots, key, y);
-    walk(p.elements, e < window ? e : 0, both);
+    walk_small(p.slots, key, y);
+    walk_small(p.elements, e < window ? (u32)e : 0, both);
     bool mine = first == 0 && e < window;
     A h = A();
     if (mine) h = open(y[0] + both[0]);
@@ -200,7 +200,7 @@ INLINE void each_long_segment(const Segments& p, Open open, Step step, Close clo
       if (e < window)
         for (u32 r = first; r < m; r += THREADS / columns) {
           u64 from[1] = {both[1]};
-          walk(p.positions, value_of(p.values, i + r), from);
+          walk_small(p.positions, value_of(p.values, i + r), from);
           tile[r * columns + column] = up(load<T>(from[0]));
         }
       __syncthreads();
