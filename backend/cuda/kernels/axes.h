@@ -24,7 +24,11 @@ template <> struct raw_<16> {
 };
 template <u32 n> using raw = typename raw_<n>::type;
 
+#ifdef HOST
+#define GLOBAL
+#else
 #define GLOBAL __attribute__((address_space(1)))
+#endif
 
 template <class T> INLINE T load(u64 at) {
   return bits_as<T>(*(const GLOBAL raw<sizeof(T)>*)at);
