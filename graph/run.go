@@ -13,6 +13,23 @@ import (
 // Feed gives the inputs of a run by name: tensors or views of any layout.
 type Feed map[string]Readable
 
+// Import gives a feed whose elements lie where the kernels of b read them: of a device, copies. into, which may be
+// nil, is used again.
+func (f Feed) Import(b Backend, into Feed) (Feed, error) {
+	if into == nil {
+		into = make(Feed, len(f))
+	}
+	clear(into)
+	for name, x := range f {
+		v, err := b.Import(x.Read())
+		if err != nil {
+			return nil, fmt.Errorf("feed %q: %w", name, err)
+		}
+		into[name] = v
+	}
+	return into, nil
+}
+
 // Run computes the outputs. It stops between kernels when ctx ends, but not once it has begun to write
 // variables: a run is whole or has no effect. The results are new tensors, nobody else's memory. (Kernels that
 // write variables cannot fail; a panic in one, a fault of the backend, leaves what was written.)

@@ -68,7 +68,7 @@ func (e *StepError) Error() string {
 // Unwrap is the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// Fit compiles the program and trains. It stops between steps when ctx ends. The history is what was reached,
+// Fit compiles the program and trains. Data on the host are copied to the backend's device step by step. It stops between steps when ctx ends. The history is what was reached,
 // with an error too, and every step in it is in the variables as a whole.
 //
 // Errors: those of graph.Compile; tensor.ErrShape, tensor.ErrDType for a loss or a metric that is no real
@@ -116,6 +116,7 @@ type run struct {
 	history  *History
 	progress *progress
 	results  []*tensor.Tensor
+	feed     graph.Feed // of the step, in a device's memory
 	scalars  []func() (float64, error) // the loss and the metrics of the last step
 	values   []float64                 // theirs
 	sums     []float64                 // theirs, over the epoch
@@ -201,6 +202,10 @@ func (r *run) epoch(ctx context.Context, epoch int) error {
 	for feed, err := range r.Data.Batches(epoch) {
 		if stop := ctx.Err(); stop != nil {
 			return stop
+		}
+		if err == nil && r.Backend.Placement().Kind == tensor.Device {
+			r.feed, err = feed.Import(r.Backend, r.feed)
+			feed = r.feed
 		}
 		if err == nil {
 			err = r.program.RunInto(ctx, feed, r.results)

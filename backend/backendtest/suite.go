@@ -14,8 +14,20 @@ import (
 // Run holds a backend to the table: every row in every dtype and layout, on one, two and three threads, eager
 // and compiled, against the reference and bit by bit against itself; the exact cases; the contract of
 // kernels; and draws at random, of kernels and of their rules. open gives the backend with a number of threads. With -short a seeded sample of the rows is run.
-func Run(t *testing.T, open func(threads int) graph.Backend) {
-	s := &suite{backends: []graph.Backend{open(1), open(2), open(3)}}
+func Run(t *testing.T, open func(threads int) graph.Backend) { RunWith(t, open, Options{}) }
+
+// Options of RunWith.
+type Options struct {
+	// Allocations says why it is not checked that kernels allocate nothing.
+	Allocations string
+}
+
+// RunWith is Run with options.
+func RunWith(t *testing.T, open func(threads int) graph.Backend, o Options) {
+	s := &suite{backends: []graph.Backend{open(1), open(2), open(3)}, options: o}
+	if o.Allocations != "" {
+		t.Log("allocations are not checked:", o.Allocations)
+	}
 	t.Run("rows", s.rows)
 	t.Run("exact", s.exact)
 	t.Run("kernels", s.kernels)
@@ -34,6 +46,7 @@ type reporter interface {
 
 type suite struct {
 	backends []graph.Backend // by number of threads, from 1
+	options  Options
 	turn     int
 }
 

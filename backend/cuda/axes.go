@@ -48,14 +48,6 @@ func newNest(sizes []int, layouts ...tensor.Layout) nest {
 // size is the number of elements.
 func (n *nest) size() int { return tensor.Size(n.shape) }
 
-// last is an operand's stride along the innermost axis, 0 where there are no axes.
-func (n *nest) last(operand int) int {
-	if k := len(n.shape) - 1; k >= 0 {
-		return n.steps[operand][k]
-	}
-	return 0
-}
-
 // set fills the mirror of Axes. Error: tensor.ErrUnsupported for more axes, or longer ones, than a kernel walks.
 func (n *nest) set(rank *uint32, by *[maxAxes]kernels.Divisor, steps [][maxAxes]int64) error {
 	if len(n.shape) > maxAxes {

@@ -124,30 +124,38 @@ func Open(device int) (*Backend, error) { return OpenWith(device, Options{}) }
 // store, to eager graphs and to Compile alike. Errors: ErrNoDriver, ErrDriverTooOld, ErrNoDevice.
 func OpenWith(device int, o Options) (*Backend, error) {
 	d, err := open()
-	if err != nil {
-		return nil, fmt.Errorf("cuda.Open: %w", err)
+	if err == nil {
+		var b *Backend
+		if b, err = openOn(d, device, o); err == nil {
+			return b, nil
+		}
 	}
+	return nil, fmt.Errorf("cuda.Open: %w", err)
+}
+
+// openOn is OpenWith on a driver.
+func openOn(d *driver.Driver, device int, o Options) (*Backend, error) {
 	n, err := d.Devices()
 	if err != nil {
-		return nil, fmt.Errorf("cuda.Open: %w", err)
+		return nil, err
 	}
 	if device < 0 || device >= n {
-		return nil, fmt.Errorf("cuda.Open: device %d of %d: %w", device, n, ErrNoDevice)
+		return nil, fmt.Errorf("device %d of %d: %w", device, n, ErrNoDevice)
 	}
 	v, err := d.Device(device)
 	if err != nil {
-		return nil, fmt.Errorf("cuda.Open: %w", err)
+		return nil, err
 	}
 	b := &Backend{ordinal: device, domain: tensor.NewAllocationDomain()}
 	if b.about, err = describe(v); err != nil {
-		return nil, fmt.Errorf("cuda.Open: %w", err)
+		return nil, err
 	}
 	if b.about.Major < 7 {
-		return nil, fmt.Errorf("cuda.Open: device %d, %s, has compute capability %d.%d, 7.0 is needed: %w",
+		return nil, fmt.Errorf("device %d, %s, has compute capability %d.%d, 7.0 is needed: %w",
 			device, b.about.Name, b.about.Major, b.about.Minor, ErrNoDevice)
 	}
 	if b.context, err = v.Retain(); err != nil {
-		return nil, fmt.Errorf("cuda.Open: %w", err)
+		return nil, err
 	}
 	err = b.enter(func() (err error) {
 		if b.stream, err = b.context.NewStream(); err != nil {
@@ -157,7 +165,7 @@ func OpenWith(device int, o Options) (*Backend, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cuda.Open: %w", errors.Join(err, b.context.Release()))
+		return nil, errors.Join(err, b.context.Release())
 	}
 	b.memory = newAllocator(b.takeMemory, b.giveMemory, b.Sync, b.begun.Load, b.ended.Load, o.MemoryLimit)
 	b.functions.loaded = map[functionName]*function{}

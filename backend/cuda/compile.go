@@ -33,6 +33,10 @@ func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (gra
 		return compileFused(b, op, out, in)
 	case ops.UnaryOp, ops.BinaryOp, ops.CompareOp, ops.SelectOp, ops.CastOp, ops.IotaOp:
 		return compileElementwise(b, op, out, in)
+	case ops.SortOp:
+		return compileSort(b, op, out, in, used)
+	case ops.SearchSortedOp:
+		return compileSearchSorted(b, op, out, in)
 	case ops.RandomBitsOp:
 		return compileRandomBits(b, op, out, in)
 	case ops.ArgReduceOp:

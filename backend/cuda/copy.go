@@ -28,7 +28,7 @@ type (
 
 const (
 	threads   = 256
-	copyItems = threads * 4 // of a block at a time
+	copyItems = threads * 4 // elements of a block at a time, where a thread has several in flight
 	tile      = 32
 	tileRows  = 8
 )

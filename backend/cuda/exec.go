@@ -70,6 +70,7 @@ func (x *Exec) ready() error {
 		if x.host, err = x.b.pin(8); err != nil {
 			return err
 		}
+		binary.LittleEndian.PutUint64(x.host.bytes, noFault)
 		return x.b.stream.Fill(x.address, 0xff, 8)
 	})
 	if err != nil {

@@ -53,7 +53,7 @@ func compileGather(b *Backend, op ops.GatherOp, out, in []graph.Operand) (graph.
 		return k, err
 	}
 	size := out[0].DType.Size()
-	p := s.places(s.axes(), everyAxis(out[0].Layout), out[0].Layout, size, s.strides())
+	p := s.places(s.axes(), everyAxis(out[0].Layout), out[0].Layout, size, strideBytes(s.x))
 	if k.plans[0], err = newGatherPlan(b, p, size); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func newGatherPlan(b *Backend, p *placesPlan, size int) (g gatherPlan, err error
 	if len(p.index) <= 1 {
 		g.one = &gatherArgs[[1]indexArgs]{N: uint64(p.size())}
 		err = p.set(&g.one.Places.placesHead, g.one.Places.Index[:])
-		g.grid = b.blocks(p.size(), threads*4)
+		g.grid = b.blocks(p.size(), copyItems)
 	} else {
 		most = mostIndices
 		g.many = &gatherArgs[[mostIndices]indexArgs]{N: uint64(p.size())}

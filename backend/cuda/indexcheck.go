@@ -55,7 +55,7 @@ func newIndexCheck(b *Backend, s *windowSpec) (*indexCheck, error) {
 			}
 		}
 		size := o.DType.Size()
-		i := s.indexArgs(k, s.strides())
+		i := s.indexArgs(k, strideBytes(s.x))
 		p := checkArgs{
 			N: uint64(own.Size()), First: uint64(first), Wrap: i.Wrap, Last: i.Last, Bytes: i.Bytes, Unsigned: i.Unsigned,
 		}

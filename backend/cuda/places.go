@@ -213,12 +213,11 @@ func bind(index []indexArgs, in []tensor.Read) {
 	}
 }
 
-// strides are those of x along its axes, in bytes.
-func (s *windowSpec) strides() []int {
-	size := s.x.DType.Size()
-	x := make([]int, s.x.Rank())
-	for a, st := range s.x.Strides {
-		x[a] = st * size
+// strideBytes are the strides of an operand in bytes.
+func strideBytes(o graph.Operand) []int {
+	x := make([]int, o.Rank())
+	for a, st := range o.Strides {
+		x[a] = st * o.DType.Size()
 	}
 	return x
 }

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"math/bits"
+	"strconv"
 	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
@@ -24,12 +25,13 @@ const (
 	radixDigits = 256
 )
 
-// radixSort sorts n keys of 32 bits, of which only some lowest bits are not 0, with their numbers beside them, and
-// stably: a pass for each digit of 8 bits.
+// radixSort sorts n keys of 32 or 64 bits, of which only some lowest bits are not 0, with their numbers beside them,
+// and stably: a pass for each digit of 8 bits. Lines of a tile or less can be sorted each by itself.
 type radixSort struct {
 	count, scan, place *function
-	n, passes          int
-	blocks, chunk      int // each block has chunk items
+	n, passes, size    int  // size is the bytes of a key
+	blocks, chunk      int  // each block has chunk items
+	alone              bool // and sorts them by itself
 }
 
 // radixRoom is what a run passes to its kernels.
@@ -38,25 +40,35 @@ type radixRoom struct {
 	scan radixScanArgs
 }
 
-// newRadixSort plans the sort of n keys up to the greatest.
+// newRadixSort plans the sort of n keys of 32 bits up to the greatest.
 func newRadixSort(b *Backend, n, greatest int) (*radixSort, error) {
-	s := &radixSort{n: n, passes: ceilDiv(bits.Len(uint(greatest)), 8), blocks: 1, chunk: radixTile}
-	if n <= 1 {
+	return newKeySort(b, n, n, bits.Len(uint(greatest)), 4)
+}
+
+// newKeySort plans the sort of n keys of size bytes, of which so many bits can differ: of all together where a line
+// is as long as all, else of each line by itself.
+func newKeySort(b *Backend, n, line, significant, size int) (*radixSort, error) {
+	s := &radixSort{n: n, size: size, passes: ceilDiv(significant, 8), blocks: 1, chunk: radixTile, alone: n <= radixTile}
+	if line <= 1 {
 		s.passes = 0
 	}
 	if s.passes == 0 {
 		return s, nil
 	}
-	if n > radixTile {
+	switch {
+	case line < n:
+		s.chunk, s.blocks, s.alone = line, n/line, true
+	case n > radixTile:
 		tiles := ceilDiv(n, radixTile)
 		s.chunk = ceilDiv(tiles, 8*max(b.about.Multiprocessors, 1)) * radixTile
 		s.blocks = ceilDiv(n, s.chunk)
 	}
+	width := strconv.Itoa(8 * size)
 	var err error
 	for _, f := range []struct {
 		fn   **function
 		name string
-	}{{&s.count, "radix_count_32"}, {&s.scan, "radix_scan_digits"}, {&s.place, "radix_place_32"}} {
+	}{{&s.count, "radix_count_" + width}, {&s.scan, "radix_scan_digits"}, {&s.place, "radix_place_" + width}} {
 		if *f.fn, err = b.function("radix", f.name); err != nil {
 			return nil, err
 		}
@@ -67,20 +79,28 @@ func newRadixSort(b *Backend, n, greatest int) (*radixSort, error) {
 // bytes is the scratch of a run: the keys come first.
 func (s *radixSort) bytes() int {
 	if s.passes == 0 {
-		return 4 * s.n
+		return s.size * s.n
 	}
-	return 4 * (4*s.n + radixDigits*(s.blocks+1))
+	n := 2 * (s.size + 4) * s.n
+	if !s.alone {
+		n += 4 * radixDigits * (s.blocks + 1)
+	}
+	return n
 }
 
 // run sorts the keys at the beginning of scratch. It gives where the sorted ones lie, and their numbers: 0 for where
 // they were.
 func (s *radixSort) run(x *Exec, room *radixRoom, at uint64) (keys, values uint64, err error) {
-	size := uint64(4 * s.n)
-	buffers := [4]uint64{at, at + size, at + 2*size, at + 3*size}
-	keys, toKeys, toValues, spare := buffers[0], buffers[1], buffers[2], buffers[3]
-	counts := at + 4*size
+	return s.again(x, room, at, 0)
+}
+
+// again is run where the keys have numbers already, 0 for none, that lie outside of scratch.
+func (s *radixSort) again(x *Exec, room *radixRoom, at, numbers uint64) (keys, values uint64, err error) {
+	keys, values = at, numbers
+	toKeys, toValues := at+uint64(s.size*s.n), at+uint64(2*s.size*s.n)
+	spare := toValues + uint64(4*s.n)
+	counts := spare + uint64(4*s.n)
 	totals := counts + uint64(4*radixDigits*s.blocks)
-	one := s.n <= radixTile
 	for pass := range s.passes {
 		p := &room.pass
 		*p = radixArgs{
@@ -88,7 +108,7 @@ func (s *radixSort) run(x *Exec, room *radixRoom, at uint64) (keys, values uint6
 			N: uint32(s.n), Chunk: uint32(s.chunk), Shift: uint32(8 * pass),
 		}
 		grid, block := dim3{uint32(s.blocks), 1, 1}, dim3{threads, 1, 1}
-		if one {
+		if s.alone {
 			p.Counts, p.Totals = 0, 0
 		} else {
 			room.scan = radixScanArgs{counts, totals, uint32(s.blocks)}
@@ -115,4 +135,13 @@ func (x *Exec) zero(at uint64, bytes int) error {
 	}
 	defer x.b.context.Exit()
 	return x.b.stream.Fill(driver.Ptr(at), 0, uint64(bytes))
+}
+
+// copy starts the copy of memory to other memory.
+func (x *Exec) copy(to, from uint64, bytes int) error {
+	if err := x.b.context.Enter(); err != nil {
+		return err
+	}
+	defer x.b.context.Exit()
+	return x.b.stream.Copy(driver.Ptr(to), driver.Ptr(from), uint64(bytes))
 }

@@ -29,7 +29,7 @@ type (
 
 // scatter is the kernel of ops.ScatterOp. It checks the indices, and then copies x to y unless they are one. Of a Set
 // the last writers are found in a table of the slots, and where y is another memory than x one pass copies and writes;
-// where slots are many more than positions, and for all other combinations, the positions are sorted.
+// where slots are many more than positions, and for all other combinations whose order shows, the positions are sorted.
 type scatter struct {
 	operands plan.Operands
 	check    *indexCheck
@@ -41,6 +41,8 @@ type scatter struct {
 	sorted   [2]setSorted // narrow, wide
 	apply    launcher
 	start    combineArgs
+	rows     setSorted // sums of rows, 16 bytes a thread
+	long     launcher  // of long segments
 	states   plan.States[scatterState]
 }
 
@@ -74,6 +76,9 @@ func compileScatter(b *Backend, op ops.ScatterOp, out, in []graph.Operand) (grap
 	s, err := newWindowSpec("ops.Scatter", op.Window, op.Mode, op.Origin, in[0], in, 2)
 	if err != nil {
 		return nil, err
+	}
+	if orderless(out[0].DType, op.Combine) {
+		return newScatterAtomic(b, s, op.Combine, out, in)
 	}
 	k := &scatter{operands: b.operands(out, in, true), size: in[1].Size(), how: op.Combine}
 	if k.check, err = newIndexCheck(b, s); err != nil {
@@ -125,7 +130,7 @@ func (k *scatter) planSet(b *Backend, y, x, u graph.Operand) error {
 				return err
 			}
 		}
-		t.grid = b.blocks(int(a.N), threads)
+		t.grid = b.blocks(int(a.N), copyItems)
 		var err error
 		if t.fn, err = b.function("scatter", fmt.Sprintf("set_table_%d", width*8)); err != nil {
 			return err
@@ -147,10 +152,13 @@ func (k *scatter) planSorted(b *Backend, t *setSorted, y, u graph.Operand, w nes
 	return err
 }
 
-// combineName is the element type that a combination is made in: for bool, which is 0 or 1, or is the maximum and
-// and the minimum.
+// combineName is the element type that a combination is made in. For bool, which is 0 or 1, or is the maximum and
+// and the minimum; products do not depend on a sign.
 func combineName(dt tensor.DType, how ops.Combine) (string, ops.Combine) {
-	if dt != tensor.Bool {
+	switch {
+	case dt.IsInteger() && how == ops.CombineMul:
+		return fmt.Sprintf("u%d", dt.Size()*8), how
+	case dt != tensor.Bool:
 		return kernelName(dt), how
 	}
 	switch how {
@@ -188,7 +196,30 @@ func (k *scatter) planCombine(b *Backend, y, u graph.Operand) error {
 	}
 	k.apply.grid = b.blocks(int(k.start.Segments.N), threads)
 	var err error
-	k.apply.fn, err = b.function("scatter", "combine_"+name)
+	if k.apply.fn, err = b.function("combine", "combine_"+name); err != nil {
+		return err
+	}
+	if k.long, err = p.longs(b, "combine", name); err != nil {
+		return err
+	}
+	return k.planRows(b, y, u, window)
+}
+
+// planRows lets a thread sum 16 bytes of a row where its elements lie side by side.
+func (k *scatter) planRows(b *Backend, y, u graph.Operand, window nest) error {
+	p, size := k.slots, y.DType.Size()
+	slots, positions := p.ofSlots(y), p.ofPositions(u)
+	w, width := window.widened(size, append(slots.all(), positions.all()...)...)
+	if k.how != ops.CombineAdd || !y.DType.IsFloat() || width < 16 {
+		return nil
+	}
+	k.rows.width = width
+	if err := p.segments(&k.rows.args, slots, positions, w); err != nil {
+		return err
+	}
+	k.rows.grid = b.blocks(int(k.rows.args.N), threads)
+	var err error
+	k.rows.fn, err = b.function("combine", "sum_rows_"+kernelName(y.DType))
 	return err
 }
 
@@ -235,7 +266,7 @@ func (k *scatter) runTable(x *Exec, st *scatterState, out []tensor.Write, in []t
 	if err := x.zero(table.at(), 4*p.slots); err != nil {
 		return err
 	}
-	if err := p.walk(x, &p.winnersOf, st.keys, in, table.at()); err != nil {
+	if err := p.walk(x, &p.winnersOf, st.keys, in, table.at(), 0); err != nil {
 		return err
 	}
 	y, u, from := addressOf(out[0].View()), addressOf(in[1].View()), addressOf(in[0].View())
@@ -253,28 +284,39 @@ func (k *scatter) runTable(x *Exec, st *scatterState, out []tensor.Write, in []t
 
 func (k *scatter) runSorted(x *Exec, st *scatterState, out []tensor.Write, in []tensor.Read) error {
 	p := k.slots
-	work, err := x.scratch(p.sort.bytes())
+	work, err := x.scratch(p.bytes())
 	if err != nil {
 		return err
 	}
 	defer x.free(work)
-	keys, values, err := p.sorted(x, st.keys, &st.radix, in, work.at())
+	sorted, err := p.sorted(x, st.keys, &st.radix, in, work.at())
 	if err != nil {
 		return err
 	}
 	y, u := addressOf(out[0].View()), addressOf(in[1].View())
-	if k.how != ops.CombineSet {
-		st.combine = k.start
-		a := &st.combine.Segments
-		a.Y, a.U, a.Keys, a.Values = y, u, keys, values
-		return x.launch(k.apply.fn, k.apply.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(&st.combine))
+	if k.how == ops.CombineSet {
+		t := &k.sorted[0]
+		if w := &k.sorted[1]; w.width > 0 && aligned(w.width, y, u) {
+			t = w
+		}
+		return t.run(x, &st.sorted, sorted, y, u)
 	}
-	t := &k.sorted[0]
-	if w := &k.sorted[1]; w.width > 0 && aligned(w.width, y, u) {
-		t = w
+	st.combine = k.start
+	st.combine.Segments.bind(sorted, y, u)
+	args := unsafe.Pointer(&st.combine)
+	if k.rows.width > 0 && aligned(k.rows.width, y, u) {
+		err = k.rows.run(x, &st.sorted, sorted, y, u)
+	} else {
+		err = x.launch(k.apply.fn, k.apply.grid, dim3{threads, 1, 1}, 0, args)
 	}
-	st.sorted = t.args
-	a := &st.sorted
-	a.Y, a.U, a.Keys, a.Values = y, u, keys, values
-	return x.launch(t.fn, t.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(&st.sorted))
+	if err != nil || sorted.longs == 0 {
+		return err
+	}
+	return x.launch(k.long.fn, k.long.grid, dim3{threads, 1, 1}, 0, args)
+}
+
+func (t *setSorted) run(x *Exec, room *segmentsArgs, sorted sortedRun, y, u uint64) error {
+	*room = t.args
+	room.bind(sorted, y, u)
+	return x.launch(t.fn, t.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(room))
 }

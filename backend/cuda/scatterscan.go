@@ -138,16 +138,18 @@ func (k *scatterScan) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) e
 	if k.size == 0 {
 		return nil
 	}
-	work, err := x.scratch(k.slots.sort.bytes())
+	work, err := x.scratch(k.slots.bytes())
 	if err != nil {
 		return err
 	}
 	defer x.free(work)
-	st.scan = k.start
-	a := &st.scan
-	if a.Keys, a.Values, err = k.slots.sorted(x, st.keys, &st.radix, in, work.at()); err != nil {
+	sorted, err := k.slots.sorted(x, st.keys, &st.radix, in, work.at())
+	if err != nil {
 		return err
 	}
+	st.scan = k.start
+	a := &st.scan
+	a.Keys, a.Values = sorted.keys, sorted.values
 	a.Y, a.B = addressOf(out[0].View()), addressOf(in[k.slots.spec.lead-1].View())
 	a.A = addressOf(in[1].View())
 	if a.Keeps != 0 {

@@ -16,6 +16,7 @@ type (
 	segmentsArgs struct {
 		Y, U, N          uint64
 		Keys, Values     uint64
+		Longs            uint64
 		Count, None      uint32
 		Window           kernels.Divisor
 		Slots, Positions axes1
@@ -23,6 +24,7 @@ type (
 	}
 	keysArgs[I any] struct {
 		Out, N uint64
+		Longs  uint64
 		None   uint32
 		Places placesArgs[I]
 	}
@@ -122,28 +124,56 @@ func (p *slotPlan) newRoom() (*keysRoom, error) {
 	return r, p.keys.set(&r.many.Places.placesHead, r.many.Places.Index[:])
 }
 
-// walk starts a kernel over the positions that writes to out.
-func (p *slotPlan) walk(x *Exec, l *keysLauncher, room *keysRoom, in []tensor.Read, out uint64) error {
+// walk starts a kernel over the positions that writes to out, and empties the list of long segments.
+func (p *slotPlan) walk(x *Exec, l *keysLauncher, room *keysRoom, in []tensor.Read, out, longs uint64) error {
 	idx := in[p.spec.lead:]
 	args := unsafe.Pointer(&room.many)
 	if len(p.keys.index) <= 1 {
-		room.one.Out = out
+		room.one.Out, room.one.Longs = out, longs
 		bind(room.one.Places.Index[:], idx)
 		args = unsafe.Pointer(&room.one)
 	} else {
-		room.many.Out = out
+		room.many.Out, room.many.Longs = out, longs
 		bind(room.many.Places.Index[:], idx)
 	}
 	return x.launch(l.fn, l.grid, dim3{threads, 1, 1}, 0, args)
 }
 
-// sorted starts the kernels that give the keys in order, in scratch of sort.bytes.
-func (p *slotPlan) sorted(x *Exec, room *keysRoom, radix *radixRoom, in []tensor.Read, at uint64) (keys, values uint64,
-	err error) {
-	if err := p.walk(x, &p.keysOf, room, in, at); err != nil {
-		return 0, 0, err
+// longSegment is how many updates of one place make a segment long, whose combination is another kernel's.
+const longSegment = 512
+
+// bytes is the scratch of a run.
+func (p *slotPlan) bytes() int { return p.sort.bytes() + 4*(1+p.count/longSegment) }
+
+// sortedRun is positions in the order of their keys, in scratch. values is 0 where each is its number, longs where no
+// segment can be long.
+type sortedRun struct{ keys, values, longs uint64 }
+
+// sorted starts the kernels that sort.
+func (p *slotPlan) sorted(x *Exec, room *keysRoom, radix *radixRoom, in []tensor.Read, at uint64) (r sortedRun, err error) {
+	if p.count >= longSegment {
+		r.longs = at + uint64(p.sort.bytes())
 	}
-	return p.sort.run(x, radix, at)
+	if err := p.walk(x, &p.keysOf, room, in, at, r.longs); err != nil {
+		return r, err
+	}
+	r.keys, r.values, err = p.sort.run(x, radix, at)
+	return r, err
+}
+
+// bind sets what is known when the positions are sorted.
+func (a *segmentsArgs) bind(r sortedRun, y, u uint64) {
+	a.Y, a.U, a.Keys, a.Values, a.Longs = y, u, r.keys, r.values, r.longs
+}
+
+// longs is the launch of what combines long segments, a block for some columns of one.
+func (p *slotPlan) longs(b *Backend, family, name string) (l launcher, err error) {
+	if p.count < longSegment {
+		return l, nil
+	}
+	l.grid = b.blocks(p.count/longSegment*ceilDiv(p.elements, 32), 1)
+	l.fn, err = b.function(family, "long_"+name)
+	return l, err
 }
 
 // ofSlots is the walk of slots in operands of y's shape.

@@ -38,6 +38,7 @@ type sparseUpdate struct {
 	copies   *mover
 	slots    *slotPlan
 	update   launcher
+	long     launcher // of long segments
 	others   launcher
 	start    restArgs
 	states   plan.States[sparseState]
@@ -96,6 +97,9 @@ func (k *sparseUpdate) plan(b *Backend, y, u graph.Operand) error {
 	if k.update.fn, err = b.function("sparseupdate", "update_"+kernelName(y.DType)); err != nil {
 		return err
 	}
+	if k.long, err = p.longs(b, "sparseupdate", kernelName(y.DType)); err != nil {
+		return err
+	}
 	k.others.fn, err = b.function("sparseupdate", "rest_"+kernelName(y.DType))
 	return err
 }
@@ -144,25 +148,31 @@ func (k *sparseUpdate) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) 
 	if k.start.N == 0 {
 		return nil
 	}
-	work, err := x.scratch(k.slots.sort.bytes())
+	work, err := x.scratch(k.slots.bytes())
 	if err != nil {
 		return err
 	}
 	defer x.free(work)
 	st.rest = k.start
 	s := &st.rest.Update
-	a := &s.Segments
-	if a.Count > 0 {
-		if a.Keys, a.Values, err = k.slots.sorted(x, st.keys, &st.radix, in, work.at()); err != nil {
-			return err
-		}
-	}
-	a.Y, a.U = addressOf(out[0].View()), addressOf(in[1].View())
 	if k.scaled {
 		s.Scale = addressOf(in[2].View())
 	}
-	if k.size > 0 {
-		if err := x.launch(k.update.fn, k.update.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(s)); err != nil {
+	var sorted sortedRun
+	if k.size == 0 {
+		s.Segments.Count = 0 // windows of nothing name no place
+	} else if sorted, err = k.slots.sorted(x, st.keys, &st.radix, in, work.at()); err != nil {
+		return err
+	}
+	s.Segments.bind(sorted, addressOf(out[0].View()), addressOf(in[1].View()))
+	for _, l := range [...]struct {
+		launcher
+		wanted bool
+	}{{k.update, k.size > 0}, {k.long, sorted.longs != 0}} {
+		if !l.wanted {
+			continue
+		}
+		if err := x.launch(l.fn, l.grid, dim3{threads, 1, 1}, 0, unsafe.Pointer(s)); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/adjoint-go/adjoint/backend/cpu"
+	"github.com/adjoint-go/adjoint/backend/cuda"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/nn"
 	"github.com/adjoint-go/adjoint/ops"
@@ -39,8 +40,8 @@ func main() {
 	flag.IntVar(&c.epochs, "epochs", 4, "passes over the training images; 0 only tests")
 	flag.IntVar(&c.batch, "batch", 128, "images of one step")
 	flag.Uint64Var(&c.seed, "seed", 1, "of the initial weights and of the order of the images")
-	flag.IntVar(&c.threads, "threads", 0, "threads to compute on; 0 means one per core")
-	flag.StringVar(&c.backend, "backend", "cpu", "where to compute: cpu")
+	flag.IntVar(&c.threads, "threads", 0, "threads to compute on, on the CPU; 0 means one per core")
+	flag.StringVar(&c.backend, "backend", "cpu", "where to compute: cpu or cuda")
 	flag.StringVar(&c.save, "save", "", "safetensors `file` to write the weights to, also after an interrupt")
 	flag.StringVar(&c.load, "load", "", "safetensors `file` to begin with")
 	flag.BoolVar(&c.debugNaN, "debug-nan", false, "stop at the first op that gives a NaN")
@@ -64,9 +65,6 @@ func main() {
 }
 
 func (c config) run(ctx context.Context, w, progress io.Writer) error {
-	if c.backend != "cpu" {
-		return fmt.Errorf("no backend %q, want cpu", c.backend)
-	}
 	if c.batch < 1 || c.batch > c.trainImages || c.epochs < 0 || c.epochs > math.MaxInt32 || c.threads < 0 {
 		return fmt.Errorf("-batch %d, -epochs %d, -threads %d: want a batch of 1 to %d, less than 2³¹ epochs, no negative number",
 			c.batch, c.epochs, c.threads, c.trainImages)
@@ -80,7 +78,11 @@ func (c config) run(ctx context.Context, w, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	store := graph.NewStore(cpu.On(cpu.Threads(c.threads)), c.seed)
+	backend, err := c.open()
+	if err != nil {
+		return err
+	}
+	store := graph.NewStore(backend, c.seed)
 	model := newModel(store)
 	if c.load != "" {
 		if err := nn.Load(c.load, store, store.Variables()...); err != nil {
@@ -99,6 +101,16 @@ func (c config) run(ctx context.Context, w, progress io.Writer) error {
 		return fmt.Errorf("after %d steps: %w", len(history.Losses), err)
 	}
 	return c.report(ctx, w, store, weights, model, test, history)
+}
+
+func (c config) open() (graph.Backend, error) {
+	switch c.backend {
+	case "cpu":
+		return cpu.On(cpu.Threads(c.threads)), nil
+	case "cuda":
+		return cuda.Open(0)
+	}
+	return nil, fmt.Errorf("no backend %q, want cpu or cuda", c.backend)
 }
 
 // loadData says at once where it reads from: it takes a second.
@@ -201,11 +213,19 @@ func evaluate(ctx context.Context, b graph.Backend, model nn.Layer, d digits) (*
 		if err != nil {
 			return nil, err
 		}
-		outs, err := answer.Call(ctx, feed["images"])
+		images, err := b.Import(feed["images"].Read()) // on the CPU they are there already
 		if err != nil {
 			return nil, err
 		}
-		answers, err := tensor.Slice[int64](outs[0])
+		outs, err := answer.Call(ctx, images)
+		if err != nil {
+			return nil, err
+		}
+		onHost, err := b.Export(outs[0].View())
+		if err != nil {
+			return nil, err
+		}
+		answers, err := tensor.Values[int64](onHost)
 		if err != nil {
 			return nil, err
 		}
@@ -226,6 +246,9 @@ func checksum(vars []*graph.Variable) ([]byte, error) {
 	for _, v := range vars {
 		value, err := v.Value()
 		if err != nil {
+			return nil, err
+		}
+		if value, err = v.Store().Backend().Export(value); err != nil {
 			return nil, err
 		}
 		b, err := value.Storage().Bytes()

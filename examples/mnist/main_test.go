@@ -81,6 +81,18 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestDevice: a few steps on the GPU's kernels, interpreted, give the parameters of the CPU, bit for bit.
+func TestDevice(t *testing.T) {
+	c := small(t)
+	c.trainImages, c.testImages, c.batch, c.epochs, c.save, c.out = 64, 16, 16, 1, "", ""
+	want := result.FindStringSubmatch(train(t, c))
+	t.Setenv("ADJOINT_PTXSIM", "1")
+	c.backend = "cuda"
+	if got := result.FindStringSubmatch(train(t, c)); got == nil || want == nil || got[0] != want[0] {
+		t.Errorf("on the device %q, on the CPU %q", got, want)
+	}
+}
+
 // TestInterrupt: training stops between steps and still saves.
 func TestInterrupt(t *testing.T) {
 	c := small(t)

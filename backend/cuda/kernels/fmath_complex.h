@@ -1,5 +1,5 @@
-// fmath_complex.h is internal/fmath/complex.go and the complex arithmetic of backend/cpu. The functions of one
-// real variable are calls here.
+// fmath_complex.h is internal/fmath/complex.go and the complex arithmetic of backend/cpu. The functions of
+// one real variable are calls here.
 #pragma once
 #include "fmath_arc.h"
 #include "fmath_hyper.h"
@@ -26,7 +26,7 @@ __device__ f64 tanh_float64(f64 x);
 __device__ f64 atan2_float64(f64 y, f64 x);
 }
 
-// A complex number that is an argument of a call would go through memory, so what is called has two arguments.
+// A complex number that is an argument of a call would go through memory, so what is called takes its parts.
 static __device__ f64 abs_of(f64 re, f64 im);
 static __device__ complex128 exp_of(f64 re, f64 im);
 static __device__ complex128 log_of(f64 re, f64 im);

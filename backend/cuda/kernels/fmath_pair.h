@@ -1,6 +1,6 @@
-// fmath_pair.h: with the other fmath_*.h it is internal/fmath on the device, operation for operation, so that a
-// result has the same bits. The Go package holds the reasons, the errors and the sources of the constants; here
-// stands only what differs. Products are rounded by themselves because the compiler is told -ffp-contract=off.
+// fmath_pair.h: with the other fmath_*.h it is internal/fmath on the device, operation for operation, so
+// that a result has the same bits. The Go package holds the reasons, the errors and the sources of the
+// constants; here stands only what differs. Products are rounded by themselves because of -ffp-contract=off.
 //
 // A function is INLINE, and what leads away from the usual path of several of them is a call.
 #pragma once
@@ -97,13 +97,16 @@ INLINE Pair sqrt(Pair a) {
 
 // horner is c₀xⁿ + … + cₙ, series c₀tⁿ⁺¹ + … + cₙt + top, of which top has a low part of its own.
 INLINE f64 horner(f64, f64 p) { return p; }
-template <class... C> INLINE f64 horner(f64 x, f64 p, f64 a, C... rest) { return horner(x, p * x + a, rest...); }
+template <class... C> INLINE f64 horner(f64 x, f64 p, f64 a, C... rest) {
+  return horner(x, p * x + a, rest...);
+}
 template <class... C> INLINE Pair series(f64 t, f64 top, f64 low, C... c) {
   return fast_sum(top, t * horner(t, c...) + low);
 }
 
 constexpr Pair pair_one{1, 0}, pair_ln2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56},
-    pair_pi{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53}, pair_half_pi{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+    pair_pi{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53},
+    pair_half_pi{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
 
 constexpr f64 shift = 0x1.8p52, ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33,
               log2_e = 0x1.71547652b82fep+0, ln2 = 0x1.62e42fefa39efp-1;

@@ -82,8 +82,8 @@ INLINE Whole whole(u64 bits) {
   return {m << up, 1 - up};
 }
 
-// rem is x − y·trunc(x/y), exact, with the sign of x, as Go's math.Mod: the quotient's bits go eleven at a time,
-// the remainder of one step in the upper bits of the next step's dividend.
+// rem is x − y·trunc(x/y), exact, with the sign of x, as Go's math.Mod: the quotient's bits go eleven at a
+// time, the remainder of one step in the upper bits of the next step's dividend.
 INLINE f64 rem(f64 x, f64 y) {
   f64 a = abs(x), b = abs(y);
   if (!(a < inf) || !(b > 0)) return nan();

@@ -115,8 +115,8 @@ INLINE u32 divide(const Divisor& by, u32& n) {
 #ifndef HOST
 // ---- faults
 
-// Fault is the first parameter of every kernel. The word is the least position of a bad index, and all ones as
-// long as there is none; a kernel that finds a fault does nothing.
+// Fault is the first parameter of every kernel. The word is the least position of a bad index, and all ones
+// as long as there is none; a kernel that finds a fault does nothing.
 struct Fault {
   u64 word;
 };

@@ -21,7 +21,7 @@ func Text(family string) string {
 	return string(text)
 }
 
-// Divisor is the mirror of kernel.h's: the numbers by which a kernel divides n < 2³¹ by D without a division.
+// Divisor is the mirror of kernel.h's: the numbers by which a kernel divides n < 2³¹ by D without dividing.
 type Divisor struct{ D, M, S uint32 }
 
 // NewDivisor is for 0 < d ≤ 2³¹: S = ⌈log₂ d⌉ and M = ⌊2³²(2^S − d) / d⌋ + 1.

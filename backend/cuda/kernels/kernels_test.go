@@ -21,6 +21,9 @@ func needClang(t *testing.T) {
 
 // TestGenerated compiles the sources again: what is committed is what they give, byte for byte.
 func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for 20 s")
+	}
 	needClang(t)
 	dir := t.TempDir()
 	if out, err := exec.Command("./generate.sh", dir).CombinedOutput(); err != nil {

@@ -23,7 +23,7 @@ INLINE PhiloxBlock philox(u32 key0, u32 key1, u64 counter) {
   return {{c0, c1, c2, c3}};
 }
 
-// random_word is word i of the sequence that starts at block offset: bound by the twenty products of a block.
+// random_word is word i of the words from block offset on: bound by the twenty products of a block.
 INLINE u32 random_word(u32 key0, u32 key1, u64 offset, u64 i) {
   PhiloxBlock b = philox(key0, key1, i / 4 + offset);
   u32 low = i & 1 ? b.word[1] : b.word[0], high = i & 1 ? b.word[3] : b.word[2];

@@ -1,7 +1,8 @@
-// scalar.cu is every elementwise op as a function of one element of each operand, with the bits of backend/cpu.
+// scalar.cu is every elementwise op as a function of one element of each operand, with the bits of
+// backend/cpu.
 //
-// A NaN has the CPU's bits where they are promised there: in casts, movements, extremes, and the functions of
-// internal/fmath on real numbers, which give math.NaN. Arithmetic gives some NaN, as it does on CPUs of two kinds.
+// A NaN has the CPU's bits where all CPUs have the same: in casts, movements, extremes, remainders, and the
+// functions of internal/fmath on real numbers, which give math.NaN. Other arithmetic gives some NaN.
 #include "scalar_binary.h"
 #include "scalar_cast.h"
 #include "scalar_unary.h"

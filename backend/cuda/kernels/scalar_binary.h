@@ -1,4 +1,5 @@
-// scalar_binary.h is the functions of ops.BinaryOp, the predicates of ops.CompareOp and the choice of ops.SelectOp.
+// scalar_binary.h is the functions of ops.BinaryOp, the predicates of ops.CompareOp and the choice of
+// ops.SelectOp.
 #pragma once
 #include "scalar.h"
 
@@ -32,12 +33,12 @@ template <class T> INLINE T pow(T base, T exp) {
     if (base == 1) return 1;
     return minus_one(base) ? exp & 1 ? base : 1 : 0;
   }
-  u64 r = 1, b = (u64)base;
+  T r = 1;
   for (; exp != 0; exp = (T)(exp >> 1)) {
-    if (exp & 1) r = (T)(r * b);
-    b = (T)(b * b);
+    if (exp & 1) r = mul(r, base);
+    base = mul(base, base);
   }
-  return (T)r;
+  return r;
 }
 
 // A NaN wins, and −0 is below +0. Where a and b are equal they have the same bits but for the zeros' signs.
@@ -72,7 +73,12 @@ template <class T> INLINE T shift_right(T a, T b) {
 // guard is 0 where a is 0 and b is not finite, else b.
 template <class T> INLINE u8 guards(T a, T b) { return a == 0 && b - b != 0; }
 template <class T> INLINE T guard(T a, T b) { return guards(a, b) ? 0 : b; }
-INLINE u8 guards(complex128 a, complex128 b) { return fmath::is_zero(a) && !fmath::is_finite(b); }
+// Both operands are looked at, since one that is read only sometimes would be read through an address, which
+// the writer of fused kernels has not.
+INLINE u8 guards(complex128 a, complex128 b) {
+  bool zero = fmath::is_zero(a), finite = fmath::is_finite(b);
+  return zero & !finite;
+}
 INLINE complex128 guard(complex128 a, complex128 b) { return guards(a, b) ? complex128{0, 0} : b; }
 
 INLINE complex128 add(complex128 a, complex128 b) { return {a.re + b.re, a.im + b.im}; }
@@ -89,7 +95,9 @@ INLINE u8 notequal(complex128 a, complex128 b) { return !equal(a, b); }
 
 // attains is equal, or both NaN.
 template <class T> INLINE u8 attains(T a, T b) { return a == b || (a != a && b != b); }
-INLINE u8 attains(complex128 a, complex128 b) { return equal(a, b) || (fmath::is_nan(a) && fmath::is_nan(b)); }
+INLINE u8 attains(complex128 a, complex128 b) {
+  return equal(a, b) || (fmath::is_nan(a) && fmath::is_nan(b));
+}
 
 }  // namespace scalar
 

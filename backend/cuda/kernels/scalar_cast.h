@@ -21,17 +21,6 @@ INLINE f32 read(bf16 x) { return widen(x); }
 INLINE f32 read(f32 x) { return x; }
 INLINE f64 read(f64 x) { return x; }
 
-// double_of and single_of keep the upper bits of a NaN's payload and make it quiet, as the CPUs do.
-INLINE f64 double_of(f32 x) {
-  u64 b = bits_as<u32>(x);
-  u64 nan = b >> 31 << 63 | 0x7ff8ull << 48 | (b & 0x7fffff) << 29;
-  return either(x != x, bits_as<f64>(nan), (f64)x);
-}
-INLINE f32 single_of(f64 x) {
-  u64 b = bits_as<u64>(x);
-  u32 nan = (u32)(b >> 32 & 0x80000000) | 0x7fc00000 | (u32)(b >> 29 & 0x7fffff);
-  return either(x != x, bits_as<f32>(nan), (f32)x);
-}
 INLINE f64 read(complex64 x) { return double_of(x.re); }
 INLINE f64 read(complex128 x) { return x.re; }
 
@@ -39,15 +28,17 @@ INLINE f64 read(complex128 x) { return x.re; }
 template <class T> constexpr T least() { return (T)-1 > 0 ? 0 : (T)(1ull << (8 * sizeof(T) - 1)); }
 template <class T> constexpr T greatest() { return (T)~least<T>(); }
 
-// saturate truncates toward zero; what is outside of T becomes its nearer end, NaN 0. The limits are powers of
-// two: of the large types the greatest number rounds to one.
+// saturate truncates toward zero; what is outside of T becomes its nearer end, NaN 0. The limits are powers
+// of two: of the large types the greatest number rounds to one.
 template <class T, class S> INLINE T saturate(S x) {
   constexpr S low = (S)least<T>(), above = (S)((f64)greatest<T>() + 1);
-  return x >= above ? greatest<T>() : x > low ? (T)x : x <= low ? least<T>() : 0;
+  bool inside = x > low && x < above;
+  T end = either(x >= above, greatest<T>(), either(x <= low, least<T>(), (T)0));
+  return either(inside, (T)(inside ? x : 0), end);
 }
 
-// round_to_odd is v as an f64; where it does not fit, its neighbour with an odd last bit, which a second rounding
-// to fewer bits rounds as v itself.
+// round_to_odd is v as an f64; where it does not fit, its neighbour with an odd last bit, which a second
+// rounding to fewer bits rounds as v itself.
 template <class S> INLINE f64 round_to_odd(S v) {
   S beyond = v >> 53;
   if (beyond == 0 || beyond == (S)-1) return (f64)v;
@@ -109,7 +100,7 @@ template <class T, class S> INLINE T cast(S x) {
     return to<T>::of(read(x));
 }
 
-// packed and bare are an element as a function takes it, and its bits.
+// bare is an element as a function gives it: its bits, if it is a struct for being told from an integer.
 INLINE u8 bare(boolean x) { return x.bits; }
 INLINE u16 bare(f16 x) { return x.bits; }
 INLINE u16 bare(bf16 x) { return x.bits; }

@@ -1,8 +1,10 @@
 package kernels
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/adjoint-go/adjoint/backend/cpu"
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/internal/philox"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -86,7 +89,8 @@ func TestScalarNames(t *testing.T) {
 	}
 	want := slices.Sorted(maps.Keys(names))
 	var have []string
-	for _, m := range regexp.MustCompile(`(?m)^\.visible \.func .*\) (\w+)\($`).FindAllStringSubmatch(Text("scalar"), -1) {
+	define := regexp.MustCompile(`(?m)^\.visible \.func .*\) (\w+)\($`)
+	for _, m := range define.FindAllStringSubmatch(Text("scalar"), -1) {
 		have = append(have, m[1])
 	}
 	slices.Sort(have)
@@ -108,13 +112,13 @@ func TestScalarNames(t *testing.T) {
 }
 
 // runner computes n elements of a function from its operands' elements.
-type runner func(name string, out tensor.DType, n int, in ...[]byte) ([]byte, error)
+type runner func(f scalarFunction, n int, in ...[]byte) ([]byte, error)
 
 // checkScalar compares a function with the CPU's kernel on n random elements and the special ones.
 func checkScalar(t *testing.T, f scalarFunction, n int, run runner) {
 	in := arguments(f.in, n)
 	n = len(in[0]) / f.in[0].Size()
-	got, err := run(f.name, f.out, n, in...)
+	got, err := run(f, n, in...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +137,34 @@ func checkScalar(t *testing.T, f scalarFunction, n int, run runner) {
 		for k, dt := range f.in {
 			args = append(args, describe(dt, in[k][i*dt.Size():(i+1)*dt.Size()]))
 		}
-		t.Errorf("%s(%s) is %s, want %s", f.name, strings.Join(args, ", "), describe(f.out, g), describe(f.out, w))
+		t.Errorf("%s(%s) is %s, want %s", f.name, strings.Join(args, ", "),
+			describe(f.out, g), describe(f.out, w))
+	}
+}
+
+// checkRandomBits compares the function of random words with internal/philox.
+func checkRandomBits(t *testing.T, n int, run runner) {
+	f := scalarFunction{
+		name: "randombits_uint32",
+		in:   []tensor.DType{tensor.Uint32, tensor.Uint32, tensor.Uint64, tensor.Uint64},
+		out:  tensor.Uint32,
+	}
+	in := make([][]byte, 4)
+	var want []byte
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range n {
+		key, offset, i := [2]uint32{rng.Uint32(), rng.Uint32()}, rng.Uint64(), rng.Uint64()>>rng.IntN(64)
+		for k, v := range []uint64{uint64(key[0]), uint64(key[1]), offset, i} {
+			in[k] = append(in[k], littleEndian(v, f.in[k].Size())...)
+		}
+		want = append(want, littleEndian(uint64(philox.Block(key, i/4+offset)[i%4]), 4)...)
+	}
+	got, err := run(f, n, in...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("random words %x…, want %x…", got[:16], want[:16])
 	}
 }
 
@@ -181,7 +212,8 @@ func sameBits(dt tensor.DType, a, b []byte, nans bool) bool {
 	}
 	if dt.IsComplex() {
 		half := len(a) / 2
-		return sameBits(dt.Real(), a[:half], b[:half], false) && sameBits(dt.Real(), a[half:], b[half:], false)
+		return sameBits(dt.Real(), a[:half], b[:half], false) &&
+			sameBits(dt.Real(), a[half:], b[half:], false)
 	}
 	return dt.IsFloat() && isNaN(dt, a) && isNaN(dt, b)
 }

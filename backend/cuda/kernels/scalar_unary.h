@@ -59,8 +59,13 @@ INTEGERS(SAME1, sign, scalar::sign)
 INTEGERS(SAME1, not, scalar::complement)
 SCALAR1(not_bool, u8, u8, scalar::opposite(x))
 
-FLOATS1(neg, scalar::neg)
-FLOATS1(abs, scalar::abs)
+WIDE_FLOATS(SAME1, neg, scalar::neg)
+WIDE_FLOATS(SAME1, abs, scalar::abs)
+#define SIGN_BITS(dtype)                                \
+  SCALAR1(neg_##dtype, u16, u16, (u16)(x ^ 0x8000))     \
+  SCALAR1(abs_##dtype, u16, u16, (u16)(x & 0x7fff))
+SIGN_BITS(float16)
+SIGN_BITS(bfloat16)
 FLOATS1(sign, scalar::sign)
 FLOATS1(sqrt, scalar::sqrt)
 FLOATS1(rsqrt, scalar::rsqrt)
@@ -72,8 +77,8 @@ PREDICATES1(isnan, scalar::isnan)
 PREDICATES1(isinf, scalar::isinf)
 PREDICATES1(isfinite, scalar::isfinite)
 
-// ELEMENTARY is a function of internal/fmath on the four floats; those of f32 round the result of f64, but for
-// four which have bodies of their own.
+// ELEMENTARY is a function of internal/fmath on the four floats; those of f32 round the result of f64, but
+// for four which have bodies of their own.
 #define ELEMENTARY_HALVES(op)                                \
   HALF1(op, float16, u16, bits_of_float16, op##_float32)     \
   HALF1(op, bfloat16, u16, bits_of_bfloat16, op##_float32)

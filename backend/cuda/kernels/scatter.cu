@@ -1,13 +1,15 @@
 // Scatters: y[place(i, w)] = combine(y[place(i, w)], u[i, w]), in the row-major order of u. Positions whose windows
 // begin at one place of y have one key, the place's number among all (its slot), and windows of different keys are
-// apart. A Set keeps the last writer of each slot in a table, or sorts; all else sorts the positions by their keys and
-// combines the updates of each segment one by one.
+// apart. A Set keeps the last writer of each slot in a table, or sorts; all else sorts the positions by their keys.
 #include "segments.h"
+
+#define ITEMS 4
 
 // Keys is the walk of n positions; places.x counts slots. out is the keys, or the table of last writers.
 template <u32 K> struct Keys {
   u64 out, n;
-  u32 none; // the key of what is skipped
+  u64 longs; // a list that becomes empty; 0 for none
+  u32 none;  // the key of what is skipped
   Places<K> places;
 };
 
@@ -18,6 +20,7 @@ template <u32 K> INLINE void scatter_keys(Fault* fault, const Keys<K>& p) {
     u64 key = 0, own = 0;
     if (!place(p.places, i, key, own)) key = p.none;
     store(p.out + i * 4, (u32)key);
+    if (i == 0 && p.longs) store(p.longs, 0u);
   }
 }
 
@@ -48,18 +51,36 @@ struct Table {
   Axes<3> elements;  // y, x, u
 };
 
-// set_table writes y in the order of its memory and reads rows of u: every byte that is kept moves once.
+// set_table writes y in the order of its memory and reads rows of u: every byte that is kept moves once. A thread has
+// ITEMS elements in flight, a warp's side by side, so that few words of the table are read twice.
 template <class W> INLINE void set_table(Fault* fault, const Table& p) {
   UNLESS_FAULTY(fault);
-  for (u64 t = (u64)blockIdx.x * THREADS + threadIdx.x; t < p.n; t += (u64)gridDim.x * THREADS) {
-    u64 slot = t, e = divide(p.window, slot);
-    u32 writer = load<u32>(p.table + slot * 4);
-    if (!writer && !p.copies) continue;
-    u64 yx[2] = {p.y, p.x}, at[3] = {0, 0, p.u}, u[1] = {0};
-    walk(p.slots, slot, yx);
-    walk(p.elements, e, at);
-    if (writer) walk(p.positions, writer - 1, u);
-    store(yx[0] + at[0], load<W>(writer ? at[2] + u[0] : yx[1] + at[1]));
+  u64 first = (u64)blockIdx.x * (THREADS * ITEMS) + (threadIdx.x & ~31u) * ITEMS + (threadIdx.x & 31);
+  for (u64 t = first; t < p.n; t += (u64)gridDim.x * (THREADS * ITEMS)) {
+    u64 to[ITEMS], known = ~0ull;
+    u32 writer = 0;
+    bool moves[ITEMS];
+    W v[ITEMS];
+#pragma unroll
+    for (u32 j = 0; j < ITEMS; j++) {
+      u64 slot = t + j * 32;
+      moves[j] = slot < p.n;
+      if (!moves[j]) continue;
+      u64 e = divide(p.window, slot);
+      if (slot != known) writer = load<u32>(p.table + slot * 4);
+      known = slot;
+      moves[j] = writer || p.copies;
+      if (!moves[j]) continue;
+      u64 yx[2] = {p.y, p.x}, at[3] = {0, 0, p.u}, u[1] = {0};
+      walk(p.slots, slot, yx);
+      walk(p.elements, e, at);
+      if (writer) walk(p.positions, writer - 1, u);
+      to[j] = yx[0] + at[0];
+      v[j] = load<W>(writer ? at[2] + u[0] : yx[1] + at[1]);
+    }
+#pragma unroll
+    for (u32 j = 0; j < ITEMS; j++)
+      if (moves[j]) store(to[j], v[j]);
   }
 }
 
@@ -86,61 +107,3 @@ SETS(u16, 16)
 SETS(u32, 32)
 SETS(u64, 64)
 SETS(v4u32, 128)
-
-// ---- combinations
-
-enum { COMBINE_SET, COMBINE_ADD, COMBINE_MUL, COMBINE_MAX, COMBINE_MIN };
-
-template <class T> INLINE T nan_of();
-template <> INLINE f32 nan_of() { return bits_as<f32>(0x7fc00000u); }
-template <> INLINE f64 nan_of() { return bits_as<f64>(0x7ff8000000000001ull); }
-
-// extreme is the greater or the smaller one: NaN wins, in one form, and −0 is below +0.
-template <class T> INLINE T extreme(bool greatest, T a, T b) {
-  if constexpr (is_float<T>) {
-    typedef raw<sizeof(T)> bits;
-    if (a != a || b != b) return nan_of<T>();
-    if (a == b) { // the bits of zeros differ, those of others do not
-      bits x = bits_as<bits>(a), y = bits_as<bits>(b);
-      return bits_as<T>(greatest ? x & y : x | y);
-    }
-  }
-  return (a > b) == greatest ? a : b;
-}
-
-template <class T> INLINE T combine(u32 how, T h, T u) {
-  if (how == COMBINE_ADD) return plus(h, u);
-  if constexpr (!is_complex<T>)
-    if (how != COMBINE_MUL) return extreme(how == COMBINE_MAX, h, u);
-  return times(h, u);
-}
-
-struct Combine {
-  Segments segments;
-  u32 how;
-};
-
-template <class T> INLINE void combine_segments(Fault* fault, const Combine& p) {
-  UNLESS_FAULTY(fault);
-  typedef wide<T> A;
-  each_segment<T>(
-      p.segments, [](u64 y) { return up(load<T>(y)); }, [&](A h, A u) { return combine(p.how, h, u); },
-      [](u64 y, A h) { store(y, down<T>(h)); });
-}
-
-#define COMBINES(T)                                                                                               \
-  KERNEL __launch_bounds__(THREADS) combine_##T(Fault* fault, Combine p) { combine_segments<T>(fault, p); }
-COMBINES(i8)
-COMBINES(i16)
-COMBINES(i32)
-COMBINES(i64)
-COMBINES(u8)
-COMBINES(u16)
-COMBINES(u32)
-COMBINES(u64)
-COMBINES(f16)
-COMBINES(bf16)
-COMBINES(f32)
-COMBINES(f64)
-COMBINES(c64)
-COMBINES(c128)

@@ -25,17 +25,48 @@ template <> struct wide_<bf16> {
 };
 template <class T> using wide = typename wide_<T>::type;
 
+// Pack is 16 bytes of elements side by side, and Row what they are combined in.
+template <class T> struct Pack {
+  T v[16 / sizeof(T)];
+};
+template <class A, u32 N> struct Row {
+  A v[N];
+};
+template <class T> struct wide_<Pack<T>> {
+  typedef Row<wide<T>, 16 / sizeof(T)> type;
+};
+
+template <class T> INLINE Row<wide<T>, 16 / sizeof(T)> up(Pack<T> p);
 template <class T> INLINE wide<T> up(T v) {
   if constexpr (sizeof(wide<T>) != sizeof(T))
     return widen(v);
   else
     return v;
 }
-template <class T> INLINE T down(wide<T> v) {
-  if constexpr (sizeof(wide<T>) != sizeof(T))
-    return narrow<T>(v);
-  else
-    return v;
+// rounded gives a T back; a Pack element by element.
+template <class T> struct rounded {
+  static INLINE T of(wide<T> v) {
+    if constexpr (sizeof(wide<T>) != sizeof(T))
+      return narrow<T>(v);
+    else
+      return v;
+  }
+};
+template <class T> struct rounded<Pack<T>> {
+  static INLINE Pack<T> of(wide<Pack<T>> r) {
+    Pack<T> p;
+#pragma unroll
+    for (u32 k = 0; k < 16 / sizeof(T); k++) p.v[k] = rounded<T>::of(r.v[k]);
+    return p;
+  }
+};
+template <class T> INLINE T down(wide<T> v) { return rounded<T>::of(v); }
+
+template <class T> INLINE Row<wide<T>, 16 / sizeof(T)> up(Pack<T> p) {
+  Row<wide<T>, 16 / sizeof(T)> r;
+#pragma unroll
+  for (u32 k = 0; k < 16 / sizeof(T); k++) r.v[k] = up(p.v[k]);
+  return r;
 }
 
 template <class T> constexpr bool is_complex = false;
@@ -72,6 +103,7 @@ template <class T> INLINE T times(T a, T b) {
 struct Segments {
   u64 y, u, n;
   u64 keys, values; // values is 0 where each is its number
+  u64 longs;        // a list of long segments: how many, and the first item of each; 0 for none
   u32 count, none;  // none is the key of what is skipped
   Divisor window;
   Axes<1> slots, positions;
@@ -81,12 +113,14 @@ struct Segments {
 INLINE u32 key_of(u64 keys, u64 i) { return load<u32>(keys + i * 4); }
 INLINE u64 value_of(u64 values, u64 i) { return values ? load<u32>(values + i * 4) : i; }
 
-// LOOKAHEAD is how many updates of a segment are read before they are combined.
+// LOOKAHEAD is how many updates of a segment are read before they are combined, LONG_SEGMENT how many items make a
+// segment long.
 #define LOOKAHEAD 4
+#define LONG_SEGMENT 512
 
 // each_segment does every element of every segment: open(y) gives h, then step(h, u) for each update in order, then
-// close(y, h). It is bound by the bytes of the updates where windows are rows, each of which is read once; a long
-// segment of single elements by the latency of LOOKAHEAD reads.
+// close(y, h). It is bound by the bytes of the updates where windows are rows, each of which is read once, and by the
+// latency of LOOKAHEAD reads where a segment has many. Long ones are only listed, in any order.
 template <class T, class Open, class Step, class Close>
 INLINE void each_segment(const Segments& p, Open open, Step step, Close close) {
   typedef wide<T> A;
@@ -94,6 +128,10 @@ INLINE void each_segment(const Segments& p, Open open, Step step, Close close) {
     u64 i = t, e = divide(p.window, i);
     u32 key = key_of(p.keys, i);
     if (key == p.none || (i > 0 && key_of(p.keys, i - 1) == key)) continue;
+    if (p.longs && i + LONG_SEGMENT <= p.count && key_of(p.keys, i + LONG_SEGMENT - 1) == key) {
+      if (e == 0) store(p.longs + 4 + atomic_add((u32*)p.longs, 1u) * 4ull, (u32)i);
+      continue;
+    }
     u64 y[1] = {p.y}, both[2] = {0, p.u};
     walk(p.slots, key, y);
     walk(p.elements, e, both);
@@ -117,5 +155,57 @@ INLINE void each_segment(const Segments& p, Open open, Step step, Close close) {
       i += LOOKAHEAD;
     } while (in[LOOKAHEAD - 1]);
     close(at, h);
+  }
+}
+
+// segment_end is the first item behind a segment.
+INLINE u32 segment_end(const Segments& p, u32 begin, u32 key) {
+  u32 lo = begin + 1, hi = p.count;
+  while (lo < hi) {
+    u32 mid = lo + (hi - lo) / 2;
+    if (key_of(p.keys, mid) <= key)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+#define LONG_TILE 2048 // updates of a block in shared memory
+
+// each_long_segment does the long segments that each_segment listed. A block has up to 32 columns of a segment: all
+// of its threads read tiles of updates, of which one thread a column then combines its own in order. It is bound by the
+// latency of the combinations, a few cycles each.
+template <class T, class Open, class Step, class Close>
+INLINE void each_long_segment(const Segments& p, Open open, Step step, Close close) {
+  typedef wide<T> A;
+  __shared__ A tile[LONG_TILE];
+  u32 window = p.window.d, columns = 32;
+  while (columns > 1 && columns / 2 >= window) columns /= 2;
+  u32 column = threadIdx.x & (columns - 1), first = threadIdx.x / columns, rows = LONG_TILE / columns;
+  u64 groups = (window + columns - 1) / columns, n = load<u32>(p.longs) * groups;
+  for (u64 w = blockIdx.x; w < n; w += gridDim.x) {
+    u64 e = w % groups * columns + column;
+    u32 i = load<u32>(p.longs + 4 + w / groups * 4), key = key_of(p.keys, i), end = segment_end(p, i, key);
+    u64 y[1] = {p.y}, both[2] = {0, p.u};
+    walk(p.slots, key, y);
+    walk(p.elements, e < window ? e : 0, both);
+    bool mine = first == 0 && e < window;
+    A h = A();
+    if (mine) h = open(y[0] + both[0]);
+    for (; i < end; i += rows) {
+      u32 m = end - i < rows ? end - i : rows;
+      if (e < window)
+        for (u32 r = first; r < m; r += THREADS / columns) {
+          u64 from[1] = {both[1]};
+          walk(p.positions, value_of(p.values, i + r), from);
+          tile[r * columns + column] = up(load<T>(from[0]));
+        }
+      __syncthreads();
+      if (mine)
+        for (u32 r = 0; r < m; r++) h = step(h, tile[r * columns + column]);
+      __syncthreads();
+    }
+    if (mine) close(y[0] + both[0], h);
   }
 }

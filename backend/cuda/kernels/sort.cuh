@@ -11,11 +11,11 @@
 #define SORT_TILE (SORT_THREADS * SORT_ITEMS)
 #define DIGITS 256 // as many as threads: a thread looks after a digit
 
-// Radix is a pass over n items, chunk of them a block, a multiple of SORT_TILE.
+// Radix is a pass over n items, chunk of them a block, a multiple of SORT_TILE where blocks sort together.
 struct Radix {
   u64 keys, values; // values is 0 in the first pass: an item's value is its number
   u64 to_keys, to_values;
-  u64 counts, totals; // by digit and block, and by digit; 0 where one tile holds all
+  u64 counts, totals; // by digit and block, and by digit; 0 where a block's share, at most a tile, is sorted by itself
   u32 n, chunk, shift;
 };
 
@@ -88,7 +88,7 @@ template <class K> INLINE void radix_place(Fault* fault, const Radix& p) {
     u32 lower = scan_block(load<u32>(p.totals + (u64)t * 4), sums, none);
     base[t] = lower + load<u32>(p.counts + ((u64)t * gridDim.x + blockIdx.x) * 4);
   }
-  u32 from = blockIdx.x * p.chunk, to = p.n - from < p.chunk ? p.n : from + p.chunk;
+  u32 own = blockIdx.x * p.chunk, from = own, to = p.n - from < p.chunk ? p.n : from + p.chunk;
   for (; from < to; from += SORT_TILE) {
     u32 n = to - from < SORT_TILE ? to - from : SORT_TILE;
     for (u32 w = 0; w < SORT_WARPS; w++) seen[w][t] = 0;
@@ -135,7 +135,7 @@ template <class K> INLINE void radix_place(Fault* fault, const Radix& p) {
     __syncthreads();
     for (u32 i = t; i < n; i += SORT_THREADS) {
       K k = keys[i];
-      u32 d = digit(k, p.shift), at = p.totals ? base[d] + i - start[d] : i;
+      u32 d = digit(k, p.shift), at = p.totals ? base[d] + i - start[d] : own + i;
       store(p.to_keys + (u64)at * sizeof(K), k);
       store(p.to_values + (u64)at * 4, values[i]);
     }

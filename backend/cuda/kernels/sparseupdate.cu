@@ -13,11 +13,15 @@ template <class T> INLINE T changed(const Sparse& p, T y, T sum) {
   return p.adds ? y + sum : y - sum;
 }
 
-template <class T> INLINE void sparse_update(Fault* fault, const Sparse& p) {
+template <class T, bool longs> INLINE void sparse_update(Fault* fault, const Sparse& p) {
   UNLESS_FAULTY(fault);
-  each_segment<T>(
-      p.segments, [](u64) { return (T)0; }, [](T h, T u) { return h + u; },
-      [&](u64 y, T h) { store(y, changed(p, load<T>(y), h)); });
+  auto open = [](u64) { return (T)0; };
+  auto step = [](T h, T u) { return h + u; };
+  auto close = [&](u64 y, T h) { store(y, changed(p, load<T>(y), h)); };
+  if (longs)
+    each_long_segment<T>(p.segments, open, step, close);
+  else
+    each_segment<T>(p.segments, open, step, close);
 }
 
 // Rest is the elements of y: a slot, and in it the axes that no index names, of which windows reach the first
@@ -64,7 +68,9 @@ template <class T> INLINE void sparse_rest(Fault* fault, const Rest& p) {
   }
 }
 
-KERNEL __launch_bounds__(THREADS) update_f32(Fault* fault, Sparse p) { sparse_update<f32>(fault, p); }
-KERNEL __launch_bounds__(THREADS) update_f64(Fault* fault, Sparse p) { sparse_update<f64>(fault, p); }
-KERNEL __launch_bounds__(THREADS) rest_f32(Fault* fault, Rest p) { sparse_rest<f32>(fault, p); }
-KERNEL __launch_bounds__(THREADS) rest_f64(Fault* fault, Rest p) { sparse_rest<f64>(fault, p); }
+#define UPDATES(T)                                                                                                \
+  KERNEL __launch_bounds__(THREADS) update_##T(Fault* fault, Sparse p) { sparse_update<T, false>(fault, p); }     \
+  KERNEL __launch_bounds__(THREADS) long_##T(Fault* fault, Sparse p) { sparse_update<T, true>(fault, p); }        \
+  KERNEL __launch_bounds__(THREADS) rest_##T(Fault* fault, Rest p) { sparse_rest<T>(fault, p); }
+UPDATES(f32)
+UPDATES(f64)

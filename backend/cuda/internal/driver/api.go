@@ -1,15 +1,17 @@
-// Package driver is the part of CUDA's driver interface that the backend uses, reached without cgo: libcuda.so.1 is
-// opened by purego on first use, so a program that imports the backend builds everywhere and needs no toolkit.
+// Package driver is the part of CUDA's driver interface that the backend uses, reached without cgo:
+// libcuda.so.1 is opened by purego on first use, so a program that imports the backend builds everywhere and
+// needs no toolkit.
 //
-// Every function is one address in an [API]. A simulator stands in for the driver by filling the same table with
-// addresses of its own, so the whole Go call path runs unchanged.
+// Every function is one address in an [API]. A simulator stands in for the driver by filling the same table
+// with addresses of its own, so the whole Go call path runs unchanged.
 //
-// CUDA's current context belongs to an OS thread. A sequence of calls is therefore enclosed in [Context.Enter] and
-// [Context.Exit]; every method of Context, Stream, Event, Module and Graph but these two needs it.
+// CUDA's current context belongs to an OS thread. A sequence of calls is therefore enclosed in
+// [Context.Enter] and [Context.Exit]; every method of Context, Stream, Event, Module and Graph but these two
+// needs it.
 package driver
 
-// API holds the driver's entry points. A field is named for its function without the cu, and is loaded as that
-// function unless its tag names a later version of it.
+// API holds the driver's entry points. A field is named for its function without the cu, and is loaded as
+// that function unless its tag names a later version of it.
 type API struct {
 	Init                      uintptr
 	DriverGetVersion          uintptr

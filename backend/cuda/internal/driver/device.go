@@ -30,9 +30,9 @@ func New(api *API) (*Driver, error) {
 	return d, nil
 }
 
-// call calls fn and turns its result into an error. The pragma keeps every argument that is a converted pointer on
-// the heap and alive: without it a local whose address is passed stays on the goroutine's stack, which may move
-// while the driver writes to it.
+// call calls fn and turns its result into an error. The pragma keeps every argument that is a converted
+// pointer on the heap and alive: without it a local whose address is passed stays on the goroutine's stack,
+// which may move while the driver writes to it.
 //
 //go:uintptrescapes
 func (d *Driver) call(name string, fn uintptr, args ...uintptr) error {
@@ -156,7 +156,8 @@ func (c *Context) Release() error {
 	return c.d.call("DevicePrimaryCtxRelease", c.d.api.DevicePrimaryCtxRelease, uintptr(c.dev.id))
 }
 
-// Enter makes c the current context of this goroutine's OS thread, to which it ties the goroutine until Exit.
+// Enter makes c the current context of this goroutine's OS thread, to which it ties the goroutine until
+// Exit.
 func (c *Context) Enter() error {
 	runtime.LockOSThread()
 	if err := c.d.call("CtxSetCurrent", c.d.api.CtxSetCurrent, c.handle); err != nil {

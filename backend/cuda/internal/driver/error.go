@@ -14,8 +14,8 @@ var (
 	ErrFault        = errors.New("a kernel faulted; its context is lost")
 )
 
-// Error is a driver call that did not succeed. Code is a CUresult; Text the driver's name and description of it,
-// and for a module the compiler's log.
+// Error is a driver call that did not succeed. Code is a CUresult; Text the driver's name and description of
+// it, and for a module the compiler's log.
 type Error struct {
 	Code int32
 	Call string

@@ -19,8 +19,8 @@ func (c *Context) Alloc(n uint64) (Ptr, error) {
 // Free gives back what Alloc took, after all work that was queued on the device.
 func (c *Context) Free(p Ptr) error { return c.d.call("MemFree", c.d.api.MemFree, uintptr(p)) }
 
-// AllocHost takes n bytes of page-locked host memory, which copies reach without the driver's own staging. It is
-// not Go's memory: it stays where it is until FreeHost.
+// AllocHost takes n bytes of page-locked host memory, which copies reach without the driver's own staging.
+// It is not Go's memory: it stays where it is until FreeHost.
 func (c *Context) AllocHost(n uint64) (unsafe.Pointer, error) {
 	var p unsafe.Pointer
 	err := c.d.call("MemAllocHost", c.d.api.MemAllocHost, uintptr(unsafe.Pointer(&p)), uintptr(n))
@@ -32,14 +32,14 @@ func (c *Context) FreeHost(p unsafe.Pointer) error {
 	return c.d.call("MemFreeHost", c.d.api.MemFreeHost, uintptr(p))
 }
 
-// CopyIn queues a copy of n bytes from host memory. From page-locked memory it is read when the copy's turn comes;
-// other memory has been read when CopyIn returns.
+// CopyIn queues a copy of n bytes from host memory. From page-locked memory it is read when the copy's turn
+// comes; other memory has been read when CopyIn returns.
 func (s *Stream) CopyIn(dst Ptr, src unsafe.Pointer, n uint64) error {
 	return s.d.call("MemcpyHtoDAsync", s.d.api.MemcpyHtoDAsync, uintptr(dst), uintptr(src), uintptr(n), s.handle)
 }
 
-// CopyOut queues a copy of n bytes to host memory. Page-locked memory has them after a synchronisation; for other
-// memory CopyOut waits for the stream.
+// CopyOut queues a copy of n bytes to host memory. Page-locked memory has them after a synchronisation; for
+// other memory CopyOut waits for the stream.
 func (s *Stream) CopyOut(dst unsafe.Pointer, src Ptr, n uint64) error {
 	return s.d.call("MemcpyDtoHAsync", s.d.api.MemcpyDtoHAsync, uintptr(dst), uintptr(src), uintptr(n), s.handle)
 }

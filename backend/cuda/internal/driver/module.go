@@ -46,8 +46,8 @@ func (c *Context) Load(ptx string) (*Module, error) {
 	return m, nil
 }
 
-// held is a list of values for the driver. The pragma puts what a converted pointer points to on the heap, where it
-// stays put; the caller keeps it alive.
+// held is a list of values for the driver. The pragma puts what a converted pointer points to on the heap,
+// where it stays put; the caller keeps it alive.
 //
 //go:uintptrescapes
 func held(values ...uintptr) []uintptr { return append([]uintptr(nil), values...) }
@@ -98,7 +98,8 @@ type Dim struct{ X, Y, Z uint32 }
 
 const maxParams = 8
 
-// Args is the argument list of launches, made once and used again: the driver copies the values during the launch.
+// Args is the argument list of launches, made once and used again: the driver copies the values during the
+// launch.
 type Args struct {
 	values [maxParams]unsafe.Pointer
 	n      int
@@ -112,8 +113,8 @@ func NewArgs(values ...unsafe.Pointer) *Args {
 	return a
 }
 
-// launch calls fn with an argument list inside the object at held, which the pragma puts on the heap and keeps
-// alive: the list holds its address.
+// launch calls fn with an argument list inside the object at held, which the pragma puts on the heap and
+// keeps alive: the list holds its address.
 //
 //go:uintptrescapes
 func launch(fn uintptr, call []uintptr, held uintptr) int32 { return syscallN(fn, call) }

@@ -184,7 +184,8 @@ func (w *warp) atomic(in *inst, f func(old, b, c uint64) uint64, d int32, m uint
 		case inGlobal:
 			t.add(p)
 		}
-		old := w.exclusive(mem, op.size, p, func(old uint64) uint64 { return f(old, w.regs[in.b][l], w.regs[in.c][l]) })
+		x, y := w.regs[in.b][l], w.regs[in.c][l]
+		old := w.exclusive(mem, op.size, p, func(old uint64) uint64 { return f(old, x, y) })
 		if d >= 0 {
 			w.regs[d][l] = old
 		}

@@ -44,8 +44,8 @@ func byWidth(ty string, w16, w32, w64 alu) alu {
 	return byType(ty, w16, w32, w64, w16, w32, w64)
 }
 
-// arithmetic is the instruction with the given modifiers (its name first, its type last) on registers alone, and
-// how many sources it has; nil where the simulator has none.
+// arithmetic is the instruction with the given modifiers (its name first, its type last) on registers alone,
+// and how many sources it has; nil where the simulator has none.
 func arithmetic(mods []string) (f alu, sources int) {
 	op, ty := mods[0], mods[len(mods)-1]
 	for _, m := range mods {

@@ -8,8 +8,8 @@ import (
 // launch is one kernel launch.
 type launch struct {
 	ctx       *context
+	f         *kernelOf
 	k         *kernel
-	values    []uint64 // of the constants: those of addresses are the module's
 	grid      [3]uint32
 	block     [3]uint32
 	blocks    int
@@ -35,15 +35,32 @@ type block struct {
 	traffic   Count
 }
 
+// blockFor is a block for a launch, perhaps one of an earlier launch of the kernel.
+func blockFor(l *launch) *block {
+	b, _ := l.f.blocks.Get().(*block)
+	if b == nil || b.threads() != int(l.block[0]*l.block[1]*l.block[2]) || len(b.shared) != l.shared {
+		b = newBlock(l)
+	}
+	b.l, b.traffic = l, Count{}
+	for _, w := range b.warps {
+		clear(w.cache)
+		for row, special := range l.k.specials {
+			for j := range 32 {
+				w.regs[row][j] = special.perThread(l, w.base+j)
+			}
+		}
+	}
+	return b
+}
+
 func newBlock(l *launch) *block {
 	k := l.k
-	n := int(l.block[0] * l.block[1] * l.block[2])
 	b := &block{
 		l: l, shared: make([]byte, l.shared+16), sharedDef: make([]byte, l.shared+16),
 		marks: make([]sharedMarks, l.shared/4+1),
 	}
 	b.shared, b.sharedDef = b.shared[:l.shared], b.sharedDef[:l.shared]
-	for base := 0; base < n; base += 32 {
+	for base := 0; base < b.threads(); base += 32 {
 		w := &warp{
 			b: b, k: k, base: base, regs: make([]lanes, k.rows), def: make([]uint32, k.rows),
 			preds: make([]uint32, k.predicates), predDef: make([]uint32, k.predicates),
@@ -52,12 +69,7 @@ func newBlock(l *launch) *block {
 		b.warps = append(b.warps, w)
 		for i, row := range k.constants {
 			for j := range 32 {
-				w.regs[row.row][j] = l.values[i]
-			}
-		}
-		for row, special := range k.specials {
-			for j := range 32 {
-				w.regs[row][j] = special.perThread(l, base+j)
+				w.regs[row.row][j] = l.f.values[i]
 			}
 		}
 	}
@@ -75,7 +87,7 @@ func (b *block) begin(index int) {
 		clear(b.marks)
 		b.epoch++
 	}
-	threads := int(l.block[0] * l.block[1] * l.block[2])
+	threads := b.threads()
 	for _, w := range b.warps {
 		clear(w.def)
 		clear(w.predDef)
@@ -110,16 +122,22 @@ func (b *block) fences() uint32 {
 	return b.l.fences[b.index].Load()
 }
 
-// quantum is how many instructions a warp executes before another gets its turn: warps may wait for one another in
-// a loop. patience is how many turns without an end a block gets.
-const (
-	quantum  = 1 << 14
-	patience = 1 << 13
-)
+// quantum is how many instructions a warp executes before another gets its turn: warps may wait for one
+// another in a loop.
+const quantum = 1 << 14
+
+// patience is how many turns a block gets to end.
+var patience atomic.Int64
+
+func init() { SetPatience(1 << 27) }
+
+// SetPatience sets how many instructions a warp may execute before its kernel counts as one that does not
+// end, 2^27 at first. Mutants need less.
+func SetPatience(instructions int64) { patience.Store(instructions/quantum + 1) }
 
 // run executes the block to its end.
 func (b *block) run() {
-	for turn := 0; ; turn++ {
+	for turn := int64(0); ; turn++ {
 		ran, live := false, false
 		for _, w := range b.warps {
 			if w.live&^w.wait != 0 {
@@ -137,7 +155,7 @@ func (b *block) run() {
 		if !ran && !b.release() {
 			b.deadlock()
 		}
-		if turn > patience {
+		if turn > patience.Load() {
 			w := b.warps[0]
 			w.fault(codeDeadlock, 0, "the block does not end")
 		}

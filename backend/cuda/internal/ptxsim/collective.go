@@ -277,22 +277,24 @@ func (c *compiler) matchInst(in *inst, mods, ops []string) (err error) {
 		w.need(in.a, m, "operand")
 		vals := w.regs[in.a]
 		var yes uint32
-		for rest := m; rest != 0; rest &= rest - 1 {
-			l := bits.TrailingZeros32(rest)
+		for rest := m; rest != 0; {
+			v := vals[bits.TrailingZeros32(rest)]
 			var same uint32
-			for r := m; r != 0; r &= r - 1 {
-				if j := bits.TrailingZeros32(r); (vals[j]^vals[l])<<shift == 0 {
-					same |= 1 << j
+			for r := rest; r != 0; r &= r - 1 {
+				if l := bits.TrailingZeros32(r); (vals[l]^v)<<shift == 0 {
+					same |= 1 << l
 				}
 			}
+			rest &^= same
 			if same == m {
-				yes |= 1 << l
-			} else if all {
-				same = 0
+				yes = m
 			}
-			w.regs[in.d][l] = uint64(same)
+			if all {
+				w.spread(in.d, uint64(same&yes), same)
+			} else {
+				w.spread(in.d, uint64(same), same)
+			}
 		}
-		w.def[in.d] |= m
 		if p >= 0 {
 			w.setPredicate(p, yes, ^uint32(0), m)
 		}

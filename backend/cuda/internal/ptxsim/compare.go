@@ -61,8 +61,8 @@ func widened(f comparison) comparison {
 	}
 }
 
-// compare is the comparison of setp and its relatives: eq, ne, lt, le, gt, ge; lo, ls, hi, hs for unsigned ones;
-// equ, neu, ltu, leu, gtu, geu (true on a NaN), num and nan for floats.
+// compare is the comparison of setp and its relatives: eq, ne, lt, le, gt, ge; lo, ls, hi, hs for unsigned
+// ones; equ, neu, ltu, leu, gtu, geu (true on a NaN), num and nan for floats.
 func compare(op, ty string) comparison {
 	if ty[0] == 'f' {
 		return compareFloats(op, ty)

@@ -1,10 +1,10 @@
-// Package ptxsim stands in for CUDA's driver on a machine that has none: it interprets the PTX that ships, on the
-// CPU, behind the same table of functions.
+// Package ptxsim stands in for CUDA's driver on a machine that has none: it interprets the PTX that ships,
+// on the CPU, behind the same table of functions.
 //
-// It is strict where a device is lenient. A launch that reads memory or a register that nobody wrote, races in
-// shared memory or between blocks, leaves an allocation, uses a freed one, is misaligned, or waits at a barrier that
-// others do not reach, ends with a sticky fault whose text says where. It runs blocks in parallel; with
-// ADJOINT_PTXSIM_ORDER=reversed in the environment they begin in the opposite order.
+// It is strict where a device is lenient. A launch that reads memory or a register that nobody wrote, races
+// in shared memory or between blocks, leaves an allocation, uses a freed one, is misaligned, or waits at a
+// barrier that others do not reach, ends with a sticky fault whose text says where. It runs blocks in
+// parallel; with ADJOINT_PTXSIM_ORDER=reversed in the environment they begin in the opposite order.
 package ptxsim
 
 import (
@@ -23,7 +23,8 @@ type context struct {
 	last    uintptr
 	host    map[uintptr][]byte // page-locked memory by its address
 	fault   atomic.Pointer[fault]
-	epoch   uint64 // counts launches
+	refused atomic.Pointer[string] // why a kernel could not be compiled
+	epoch   uint64                 // counts launches
 }
 
 // The results that the simulator gives; the names are CUDA's without CUDA_ERROR_.
@@ -75,6 +76,20 @@ func (c *context) code() int32 {
 		return f.code
 	}
 	return success
+}
+
+// detail is what the simulator knows of a result beyond its name.
+func (c *context) detail(code int32) string {
+	if c == nil {
+		return ""
+	}
+	if why := c.refused.Load(); code == invalidPTX && why != nil {
+		return *why
+	}
+	if f := c.fault.Load(); f != nil && f.code == code {
+		return f.text
+	}
+	return ""
 }
 
 // finish waits for all streams.
@@ -296,6 +311,7 @@ type kernelOf struct {
 	k         *kernel
 	values    []uint64 // of its constants
 	maxShared int      // dynamic
+	blocks    sync.Pool
 }
 
 func (m *loaded) function(name string) (*kernelOf, error) {
@@ -343,7 +359,7 @@ func (c *context) launch(f *kernelOf, grid, block [3]uint32, shared uint32, para
 		epoch := c.epoch
 		c.mu.Unlock()
 		l := &launch{
-			ctx: c, k: f.k, values: f.values, grid: grid, block: block, params: params, paramsDef: def,
+			ctx: c, f: f, k: f.k, grid: grid, block: block, params: params, paramsDef: def,
 			blocks: int(grid[0]) * int(grid[1]) * int(grid[2]), shared: f.k.shared + int(shared), epoch: epoch,
 		}
 		if bad := l.run(); bad != nil {

@@ -74,7 +74,7 @@ func convert(mods []string, to, from string) alu {
 			return clampInt(to, from)
 		}
 		narrow := from
-		if width(to) < width(from) {
+		if width(to) <= width(from) {
 			narrow = to
 		}
 		return extend(narrow)
@@ -147,8 +147,8 @@ func floatWriter(ty string) func(float64, rounding) uint64 {
 	return nil
 }
 
-// intWriter clamps an integral float to an integer type. A NaN is 0, but the highest bit alone where a float64 or
-// a 64-bit integer takes part.
+// intWriter clamps an integral float to an integer type. A NaN is 0, but the highest bit alone where a
+// float64 or a 64-bit integer takes part.
 func intWriter(to, from string) func(float64) uint64 {
 	w := width(to)
 	nan := uint64(0)
@@ -212,8 +212,8 @@ func intToFloat(to, from string, mode rounding) alu {
 	}
 }
 
-// oddFloat is an integer as a float64 that a narrower float can be rounded from: exact or, where 53 bits are too
-// few, rounded to odd. A float64 result is rounded here as mode says.
+// oddFloat is an integer as a float64 that a narrower float can be rounded from: exact or, where 53 bits are
+// too few, rounded to odd. A float64 result is rounded here as mode says.
 func oddFloat(v uint64, signed, final bool, mode rounding) float64 {
 	var n big.Float
 	if n.SetPrec(64); signed {

@@ -22,8 +22,8 @@ func SetMemory(bytes uint64) {
 	device.memory = bytes
 }
 
-// Undefine marks device memory as never written, as fresh memory is. An allocator that gives a piece of memory to a
-// new owner calls it, so that what the old owner left there is not taken for the new one's.
+// Undefine marks device memory as never written, as fresh memory is. An allocator that gives a piece of
+// memory to a new owner calls it, so that what the old owner left there is not taken for the new one's.
 func Undefine(p, n uint64) {
 	if c := held(); c != nil {
 		c.mu.Lock()

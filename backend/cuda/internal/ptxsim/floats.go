@@ -81,8 +81,8 @@ func fma32(d, a, b, c *lanes) {
 	}
 }
 
-// fmaOdd is x·y + z rounded to odd in 53 bits, where x·y is exact in a float64. Rounding that once more to 24 bits
-// or fewer gives the fused operation's correctly rounded result (Boldo and Melquiond, 2008).
+// fmaOdd is x·y + z rounded to odd in 53 bits, where x·y is exact in a float64. Rounding that once more to
+// 24 bits or fewer gives the fused operation's correctly rounded result (Boldo and Melquiond, 2008).
 func fmaOdd(x, y, z float64) float64 {
 	p := x * y
 	s := p + z

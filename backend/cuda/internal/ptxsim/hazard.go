@@ -1,21 +1,20 @@
 package ptxsim
 
-// Races are found by marks beside the memory: for each word of four bytes, who wrote it last and who read it last.
-// Two accesses race where one writes, they are of different threads, and nothing orders them: in shared memory a
-// barrier of the block, or bar.warp.sync within a warp; between the blocks of a launch nothing but a fence by the
-// first. A write of the value that is there already is no race with another write, and a strong or volatile access
-// none with anything.
+// Races are found by marks beside the memory: for each word of four bytes, who wrote it last and who read it
+// last. Two accesses race where one writes, they are of different threads, and nothing orders them: in
+// shared memory a barrier of the block, or bar.warp.sync within a warp; between the blocks of a launch
+// nothing but a fence by the first. A write of the value that is there already is no race with another
+// write, and a strong or volatile access none with anything.
 
-// A mark in shared memory is epoch<<40 | several<<39 | warp epoch<<16 | bytes<<12 | atomic<<11 | thread + 1, where
+// A mark in shared memory is epoch<<40 | several<<39 | warp epoch<<16 | bytes<<12 | thread + 1, where
 // several says that more than one thread of a warp made it, and, with a thread of 0x7ff, more than one warp.
 const (
-	markAtomic  = 1 << 11
 	markSeveral = 1 << 39
 	markThread  = 1<<11 - 1
 	markBytes   = 15 << 12
 )
 
-type sharedMarks struct{ write, read uint64 }
+type sharedMarks struct{ write, read, atomic uint64 }
 
 // bytesOf is the bytes that an access of n bytes at p has in its first word.
 func bytesOf(p, n uint64) uint64 { return (1<<min(n, 4) - 1) << (p & 3) & 15 << 12 }
@@ -49,18 +48,27 @@ func (w *warp) sharedRead(op *memop, p, n uint64, lane int) {
 		if w.races(marks.write, lane, bytes) {
 			w.race(lane, "read after write", marks.write, p)
 		}
-		mark := w.sharedMark(lane, bytes)
-		if old := marks.read; old>>40 == mark>>40 {
-			mark |= old & markBytes
-			if w.races(old, lane, markBytes) {
-				mark |= markSeveral
-			}
-			if who := int(old&markThread) - 1; who>>5 != w.base>>5 {
-				mark |= markThread
-			}
+		if w.races(marks.atomic, lane, bytes) {
+			w.race(lane, "read after atomic", marks.atomic, p)
 		}
-		marks.read = mark
+		marks.read = w.joined(marks.read, lane, bytes)
 	}
+}
+
+// joined is the mark of a lane's access that leaves what an older mark of the same kind says.
+func (w *warp) joined(old uint64, lane int, bytes uint64) uint64 {
+	mark := w.sharedMark(lane, bytes)
+	if old>>40 != mark>>40 {
+		return mark
+	}
+	mark |= old & markBytes
+	if w.races(old, lane, markBytes) {
+		mark |= markSeveral
+	}
+	if who := int(old&markThread) - 1; who>>5 != w.base>>5 {
+		mark |= markThread
+	}
+	return mark
 }
 
 func (w *warp) sharedWrite(op *memop, p, n uint64, lane int, same bool) {
@@ -70,8 +78,11 @@ func (w *warp) sharedWrite(op *memop, p, n uint64, lane int, same bool) {
 	bytes := bytesOf(p, n)
 	for at := p / 4; at <= (p+n-1)/4; at++ {
 		marks := &w.b.marks[at]
-		if w.races(marks.write, lane, bytes) && (!same || marks.write&markAtomic != 0) {
+		if !same && w.races(marks.write, lane, bytes) {
 			w.race(lane, "write after write", marks.write, p)
+		}
+		if w.races(marks.atomic, lane, bytes) {
+			w.race(lane, "write after atomic", marks.atomic, p)
 		}
 		if w.races(marks.read, lane, bytes) {
 			w.race(lane, "write after read", marks.read, p)
@@ -85,20 +96,13 @@ func (w *warp) sharedAtomic(p, n uint64, lane int) {
 	bytes := bytesOf(p, n)
 	for at := p / 4; at <= (p+n-1)/4; at++ {
 		marks := &w.b.marks[at]
-		if marks.write&markAtomic == 0 && w.races(marks.write, lane, bytes) {
+		if w.races(marks.write, lane, bytes) {
 			w.race(lane, "atomic after write", marks.write, p)
 		}
 		if w.races(marks.read, lane, bytes) {
 			w.race(lane, "atomic after read", marks.read, p)
 		}
-		mark := w.sharedMark(lane, bytes) | markAtomic
-		if w.races(marks.write, lane, bytes) {
-			mark |= markSeveral
-			if int(marks.write&markThread)-1>>5 != w.base>>5 {
-				mark |= markThread
-			}
-		}
-		marks.write = mark
+		marks.atomic = w.joined(marks.atomic, lane, bytes)
 	}
 }
 
@@ -109,13 +113,15 @@ func (w *warp) race(lane int, what string, mark, p uint64) {
 	w.fault(codeRace, lane, "shared-memory race, %s, with several warps at %#x", what, p)
 }
 
-// A mark in global memory is launch<<44 | fences<<36 | bytes<<32 | block + 1; a block of all ones is several.
+// A mark in global memory is launch<<44 | fences<<36 | bytes<<32 | block + 1; a block of all ones is
+// several.
 type globalMarks struct{ write, read uint64 }
 
 type hazards struct{ words []globalMarks }
 
-// largestTracked is the largest piece of memory whose words are marked: a mark is four times what it marks.
-const largestTracked = 16 << 20
+// largestTracked is the largest piece of memory whose words are marked. Marks are four times what they mark, but only
+// the pages of those that are used are ever touched.
+const largestTracked = 256 << 20
 
 func (w *warp) globalMark(bytes uint64) uint64 {
 	b := w.b
@@ -161,18 +167,25 @@ func (w *warp) globalRead(op *memop, p, n uint64, lane int) {
 	for at := first; at <= first+(n-1)/4; at++ {
 		m := &words[at]
 		if w.foreign(m.write, bytes) {
-			w.fault(codeRace, lane, "race between blocks, read after write by block %d at %#x", m.write&0xffffffff-1, p)
+			w.fault(codeRace, lane, "race between blocks, read after write by block %d at %#x",
+				m.write&0xffffffff-1, p)
 		}
 		old := m.read
-		if old == mine {
-			continue
-		}
-		if old>>44 == mine>>44 && (old^mine)&0xffffffff != 0 {
-			m.read = mine | 0xffffffff | old&(15<<32)
+		together := (old^mine)&0xffffffff == 0 || old>>20&bytes != 0 // of bytes apart of two blocks the last is kept
+		if old>>44 == mine>>44 && together {
+			m.read = joinedBlocks(old, mine)
 		} else {
 			m.read = mine
 		}
 	}
+}
+
+// joinedBlocks is the mark of a read of this launch that leaves what an older one says.
+func joinedBlocks(old, mine uint64) uint64 {
+	if (old^mine)&0xffffffff != 0 {
+		mine |= 0xffffffff
+	}
+	return mine | old&(15<<32)
 }
 
 func (w *warp) globalWrite(op *memop, p, n uint64, lane int, same bool) {

@@ -74,7 +74,8 @@ type constant struct {
 	of    *variable
 }
 
-// special is a special register. Those of the block's place have an axis; the others stay for a whole launch.
+// special is a special register. Those of the block's place have an axis; the others stay for a whole
+// launch.
 type special struct {
 	axis      int
 	perThread func(l *launch, thread int) uint64
@@ -125,7 +126,8 @@ func specialRegister(name string) (special, bool) {
 	return s, true
 }
 
-// setp is where a comparison's result goes: combined with a third predicate into d, and its complement into q.
+// setp is where a comparison's result goes: combined with a third predicate into d, and its complement into
+// q.
 type setp struct {
 	d, q    int32 // −1: nowhere
 	c       int32
@@ -167,8 +169,8 @@ func (w *warp) setPredicate(d int32, r, known, m uint32) {
 	w.predDef[d] = w.predDef[d]&^m | known&m
 }
 
-// compiledFunc is a device function inside a kernel's code. Functions do not recurse, so its registers and its frame
-// are its own for good.
+// compiledFunc is a device function inside a kernel's code. Functions do not recurse, so its registers and
+// its frame are its own for good.
 type compiledFunc struct {
 	entry   int32
 	site    int32 // the row of the call that each lane came from

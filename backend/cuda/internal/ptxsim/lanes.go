@@ -28,8 +28,8 @@ func toFloat[F float](v uint64) F {
 	return F(math.Float64frombits(v))
 }
 
-// The NaN that a float instruction gives, whatever came in. For float32 PTX fixes it; for float64 it leaves it
-// open, and a kernel that depends on it is wrong.
+// The NaN that a float instruction gives, whatever came in. For float32 PTX fixes it; for float64 it leaves
+// it open, and a kernel that depends on it is wrong.
 const (
 	nan16 = 0x7fff
 	nan32 = 0x7fffffff
@@ -267,8 +267,8 @@ func bfindShift[T integer](d, a, b, c *lanes) {
 	}
 }
 
-// bfe takes c bits of a from bit b up; a signed type repeats the field's top bit, or a's where the field has no
-// bits of a's own there.
+// bfe takes c bits of a from bit b up; a signed type repeats the field's top bit, or a's where the field has
+// no bits of a's own there.
 func bfe[T integer](d, a, b, c *lanes) {
 	width := 8 * uint64(unsafe.Sizeof(T(0)))
 	for i := range d {
@@ -317,7 +317,8 @@ func shfAmount(v uint64, wrap bool) uint32 {
 	return min(uint32(v), 32)
 }
 
-// prmt picks four of the eight bytes of (b, a) by the nibbles of c; a nibble's top bit spreads the byte's sign.
+// prmt picks four of the eight bytes of (b, a) by the nibbles of c; a nibble's top bit spreads the byte's
+// sign.
 func prmt(d, a, b, c *lanes) {
 	for i := range d {
 		pair := b[i]<<32 | a[i]&math.MaxUint32

@@ -23,20 +23,20 @@ func (l *launch) run() *fault {
 	if l.k.fences && l.blocks > 1 {
 		l.fences = make([]atomic.Uint32, l.blocks)
 	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
 	var sum Count
-	for range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			c := l.work()
-			mu.Lock()
+	if workers == 1 {
+		sum = l.work()
+	} else {
+		counts := make([]Count, workers)
+		var wg sync.WaitGroup
+		for i := range counts {
+			wg.Go(func() { counts[i] = l.work() })
+		}
+		wg.Wait()
+		for _, c := range counts {
 			sum.plus(c)
-			mu.Unlock()
-		}()
+		}
 	}
-	wg.Wait()
 	sum.Launches = 1
 	record(l.k.name, sum)
 	return l.failed.Load()
@@ -44,7 +44,7 @@ func (l *launch) run() *fault {
 
 // work runs blocks until there are no more.
 func (l *launch) work() Count {
-	b := newBlock(l)
+	b := blockFor(l)
 	defer func() {
 		if r := recover(); r != nil {
 			f, ok := r.(fault)
@@ -65,5 +65,6 @@ func (l *launch) work() Count {
 		b.begin(i)
 		b.run()
 	}
+	l.f.blocks.Put(b)
 	return b.traffic
 }

@@ -159,11 +159,15 @@ func put(mem unsafe.Pointer, size int, v uint64) {
 	}
 }
 
-// load reads one element or a vector for each active lane. Reading bytes of global or shared memory that nobody
-// wrote is a fault; bytes of a thread's own frame make the register undefined, which is a fault where it is used.
+// load reads one element or a vector for each active lane. Reading bytes of global or shared memory that
+// nobody wrote is a fault; bytes of a thread's own frame make the register undefined, which is a fault where
+// it is used.
 func load(w *warp, in *inst, m uint32) {
 	op := in.mem
 	w.need(in.a, m, "address")
+	if w.loadStreak(in, m) || w.loadUniform(in, m) {
+		return
+	}
 	n := uint64(op.size * len(op.rows))
 	addr := &w.regs[in.a]
 	var undefined uint32
@@ -186,12 +190,7 @@ func load(w *warp, in *inst, m uint32) {
 			w.sharedRead(op, p, n, l)
 		}
 		for i, row := range op.rows {
-			v := fetch(unsafe.Add(mem, i*op.size), op.size)
-			if op.signed {
-				shift := 64 - 8*op.size
-				v = uint64(int64(v<<shift) >> shift)
-			}
-			w.regs[row][l] = v
+			w.regs[row][l] = extended(fetch(unsafe.Add(mem, i*op.size), op.size), op)
 		}
 	}
 	for _, row := range op.rows {
@@ -200,10 +199,22 @@ func load(w *warp, in *inst, m uint32) {
 	w.b.traffic.loads(&t, n)
 }
 
+// extended is an element by the type's sign.
+func extended(v uint64, op *memop) uint64 {
+	if op.signed {
+		shift := 64 - 8*op.size
+		return uint64(int64(v<<shift) >> shift)
+	}
+	return v
+}
+
 // store is the reverse of load.
 func store(w *warp, in *inst, m uint32) {
 	op := in.mem
 	w.need(in.a, m, "address")
+	if w.storeStreak(in, m) {
+		return
+	}
 	n := uint64(op.size * len(op.rows))
 	addr := &w.regs[in.a]
 	known := m

@@ -9,8 +9,8 @@ import (
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
 )
 
-// program is one parsed PTX text: its functions as lists of statements and its variables. A function is compiled
-// when a kernel that reaches it is asked for.
+// program is one parsed PTX text: its functions as lists of statements and its variables. A function is
+// compiled when a kernel that reaches it is asked for.
 type program struct {
 	heads   map[string]driver.Header
 	funcs   map[string]*function
@@ -113,8 +113,8 @@ func parseText(text string) (*program, error) {
 	return p, nil
 }
 
-// statements splits a text at semicolons, at braces that begin or end a block, and after labels. The header lines
-// .version, .target and .address_size, and a function's signature, end without a semicolon.
+// statements splits a text at semicolons, at braces that begin or end a block, and after labels. The header
+// lines .version, .target and .address_size, and a function's signature, end without a semicolon.
 func statements(text string) ([]statement, error) {
 	var list []statement
 	var buf strings.Builder
@@ -192,7 +192,8 @@ func isLabel(s string) bool {
 	return s != "" && s[0] != '.' && !strings.ContainsAny(s, " ,[(@")
 }
 
-// signature reads ".visible .func (.param .b32 r) name(.param .b64 a, …) directives" or the same with .entry.
+// signature reads ".visible .func (.param .b32 r) name(.param .b64 a, …) directives" or the same with
+// .entry.
 func signature(s string) (*function, error) {
 	f := &function{}
 	_, rest, entry := strings.Cut(s, ".entry")
@@ -217,7 +218,8 @@ func signature(s string) (*function, error) {
 	return f, err
 }
 
-// declared reads a variable: ".visible .global .align 4 .b8 name[12] = {1, 2, …}" or ".shared .align 4 .b8 s[128]".
+// declared reads a variable: ".visible .global .align 4 .b8 name[12] = {1, 2, …}" or ".shared .align 4 .b8
+// s[128]".
 func declared(s string) (*variable, error) {
 	decl, init, initialised := strings.Cut(s, "=")
 	decl, bracket, array := strings.Cut(decl, "[")

@@ -116,11 +116,7 @@ func deviceCalls(api *driver.API) {
 		return success
 	})
 	api.GetErrorString = cb(func(code int32, p **byte) int32 {
-		detail := ""
-		if code >= codeAddress && code <= codeFailed {
-			detail = Fault()
-		}
-		*p = explain(code, detail)
+		*p = explain(code, held().detail(code))
 		return success
 	})
 }
@@ -285,8 +281,8 @@ func moduleCalls(api *driver.API) {
 				return notFound
 			}
 			if err != nil {
-				c.fail(&fault{codeFailed, err.Error()})
-				return codeFailed
+				c.refused.Store(new(err.Error()))
+				return invalidPTX
 			}
 			*p = c.handle(f)
 			return success

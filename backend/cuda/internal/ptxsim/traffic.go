@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Count is what the launches of one kernel moved between global memory and registers. A warp's access moves whole
-// sectors of 32 bytes, each once however many lanes touch it; the bytes are those that the lanes asked for.
+// Count is what the launches of one kernel moved between global memory and registers. A warp's access moves
+// whole sectors of 32 bytes, each once however many lanes touch it; the bytes are those that the lanes asked
+// for.
 type Count struct {
 	Launches     int64
 	LoadSectors  int64
@@ -61,8 +62,8 @@ func record(name string, c Count) {
 	traffic.counts[name] = sum
 }
 
-// tally collects the distinct sectors of one warp's access. An access is aligned and at most 16 bytes, so it lies in
-// one sector; addresses that rise from lane to lane need no search.
+// tally collects the distinct sectors of one warp's access. An access is aligned and at most 16 bytes, so it
+// lies in one sector; addresses that rise from lane to lane need no search.
 type tally struct {
 	lanes   int
 	n       int

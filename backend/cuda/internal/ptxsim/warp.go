@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// warp is 32 threads that run one instruction together where they agree on the next one. Lanes part at a branch and
-// meet again at the same instruction: of the groups that can run, the one furthest behind does.
+// warp is 32 threads that run one instruction together where they agree on the next one. Lanes part at a
+// branch and meet again at the same instruction: of the groups that can run, the one furthest behind does.
 type warp struct {
 	b        *block
 	k        *kernel
@@ -96,8 +96,8 @@ func (w *warp) run(n int) {
 	}
 }
 
-// group executes instructions for the lanes of m from pc on until they part, wait, end, reach next or have executed
-// n instructions; it gives what is left of n.
+// group executes instructions for the lanes of m from pc on until they part, wait, end, reach next or have
+// executed n instructions; it gives what is left of n.
 func (w *warp) group(pc int32, m uint32, next int32, n int) int {
 	code := w.k.code
 	regs, def := w.regs, w.def
@@ -165,8 +165,9 @@ func (w *warp) merge(d *lanes, m uint32) {
 	}
 }
 
-// control executes a branch that not all lanes take, a call, a return, an exit, a barrier or an exchange between
-// lanes. It reports whether all lanes of m go on together at *pc; if not, it has put each lane where it goes on.
+// control executes a branch that not all lanes take, a call, a return, an exit, a barrier or an exchange
+// between lanes. It reports whether all lanes of m go on together at *pc; if not, it has put each lane where
+// it goes on.
 func (w *warp) control(in *inst, pc *int32, m, ex uint32) bool {
 	here := *pc
 	switch in.kind {

@@ -1,7 +1,7 @@
 // host.cpp compiles scalar.cu for the CPU, for tests with many arguments.
 //
-// host NAME COUNT reads COUNT elements of each operand of the function, one operand after another, and writes
-// COUNT results.
+// host NAME COUNT reads COUNT elements of each operand of the function, one operand after another, and
+// writes COUNT results.
 #define HOST
 #include <cstdio>
 #include <cstdlib>

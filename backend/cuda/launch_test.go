@@ -1,0 +1,129 @@
+package cuda
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
+	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// onNothing is a backend whose launches and copies do nothing: what is left is our own part. They are sched_yield,
+// which takes no arguments and gives 0. The interpreter, which does the rest, has its context on this thread.
+func onNothing(t testing.TB) *Backend {
+	t.Helper()
+	if !Simulated() {
+		t.Skip("the interpreter loads the kernels; ADJOINT_PTXSIM=1 asks for it")
+	}
+	libc, err := purego.Dlopen("libc.so.6", purego.RTLD_NOW)
+	if err != nil {
+		t.Skip(err)
+	}
+	nothing, err := purego.Dlsym(libc, "sched_yield")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread()
+	if err := device(t).context.Enter(); err != nil {
+		t.Fatal(err)
+	}
+	api := *ptxsim.Open()
+	for _, f := range []*uintptr{&api.CtxSetCurrent, &api.LaunchKernel, &api.StreamSynchronize, &api.MemcpyDtoHAsync,
+		&api.MemcpyDtoDAsync, &api.MemsetD8Async} {
+		*f = nothing
+	}
+	d, err := driver.New(&api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := openOn(d, 0, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// launches are ops whose kernels take different ways.
+var launches = []struct {
+	name string
+	op   graph.Op
+	in   []tensor.Spec
+}{
+	{"copy", graph.Copy{}, specs(tensor.Float32, []int{64, 64})},
+	{"elementwise", ops.BinaryOp{Fn: ops.BinaryAdd}, specs(tensor.Float32, []int{64, 64}, []int{64, 64})},
+	{"reduce", ops.ReduceOp{Fn: ops.ReduceSum, Axes: []int{1}}, specs(tensor.Float32, []int{64, 4096})},
+	{"softmax", ops.SoftmaxOp{Axis: 1}, specs(tensor.Float32, []int{64, 64})},
+	{"scan", ops.ScanOp{Fn: ops.ScanSum, Axis: 1}, specs(tensor.Float32, []int{64, 64})},
+	{"matmul", ops.MatMulOp{}, specs(tensor.Float32, []int{64, 64}, []int{64, 64})},
+	{"sort", ops.SortOp{Axis: 1, Keys: 1, Size: 4096}, specs(tensor.Float32, []int{4, 4096})},
+}
+
+func specs(dt tensor.DType, shapes ...[]int) []tensor.Spec {
+	var s []tensor.Spec
+	for _, shape := range shapes {
+		s = append(s, tensor.Spec{DType: dt, Shape: shape})
+	}
+	return s
+}
+
+// bind makes a run of an op on memory of the device.
+func bind(t testing.TB, b *Backend, op graph.Op, in []tensor.Spec) func() error {
+	t.Helper()
+	place := func(s tensor.Spec) (graph.Operand, tensor.View) {
+		l := tensor.RowMajor(s.Shape)
+		v := must(tensor.NewView(must(b.Allocate(s.Size()*s.DType.Size())), s.DType, l))
+		return graph.Operand{DType: s.DType, Layout: l}, v
+	}
+	var outs, ins []graph.Operand
+	var reads []tensor.Read
+	var writes []tensor.Write
+	var used []bool
+	for _, s := range in {
+		o, v := place(s)
+		ins, reads = append(ins, o), append(reads, v.Read())
+	}
+	for _, s := range must(op.Infer(in)) {
+		o, v := place(s)
+		outs, writes, used = append(outs, o), append(writes, must(tensor.NewWrite(v))), append(used, true)
+	}
+	k, err := b.Compile(op, outs, ins, used)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() error { return graph.RunKernel(b, k, writes, reads) }
+}
+
+// TestLaunchAllocations: a kernel that has run before takes no memory, neither for its launches nor for the wait.
+func TestLaunchAllocations(t *testing.T) {
+	b := onNothing(t)
+	defer runtime.UnlockOSThread()
+	for _, c := range launches {
+		run := bind(t, b, c.op, c.in)
+		var err error
+		if n := testing.AllocsPerRun(10, func() { err = run() }); n > 0 || err != nil {
+			t.Errorf("%s: %v allocations a run, error %v", c.name, n, err)
+		}
+	}
+}
+
+// BenchmarkLaunch is our own part of a launch: the check of the operands, the addresses, the call.
+func BenchmarkLaunch(b *testing.B) {
+	backend := onNothing(b)
+	defer runtime.UnlockOSThread()
+	for _, c := range launches {
+		run := bind(b, backend, c.op, c.in)
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

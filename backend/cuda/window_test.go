@@ -1,0 +1,333 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+var integerTypes = []tensor.DType{
+	tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64,
+}
+
+// geometry is a Window, and the shapes of what it is used with.
+type geometry struct {
+	w    ops.Window
+	x, u []int
+	idx  [][]int
+}
+
+// drawGeometry draws the roles of the axes of an operand. ok is false where the draw is no window.
+func drawGeometry(r *rand.Rand, extent int) (g geometry, ok bool) {
+	w := &g.w
+	w.IndexShape = []int{}
+	draw := func() int {
+		if r.IntN(20) == 0 {
+			return 0
+		}
+		return 1 + r.IntN(extent)
+	}
+	for range 1 + r.IntN(4) {
+		g.x = append(g.x, draw())
+	}
+	for range r.IntN(3) {
+		d := draw()
+		if r.IntN(2) == 0 { // a partner for an axis
+			d = g.x[r.IntN(len(g.x))]
+		}
+		w.IndexShape = append(w.IndexShape, d)
+	}
+	for a, d := range g.x {
+		size := d
+		switch r.IntN(6) {
+		case 0: // a window that is indexed
+			w.IndexAxes = append(w.IndexAxes, a)
+			size = r.IntN(d + 1)
+		case 1, 2: // indexed, one element
+			w.IndexAxes, w.Collapsed, size = append(w.IndexAxes, a), append(w.Collapsed, a), 1
+		case 3: // paired, where an index axis is of its extent
+			if b := slices.Index(w.IndexShape, d); b >= 0 && !slices.Contains(w.IndexBatch, b) {
+				w.XBatch, w.IndexBatch, size = append(w.XBatch, a), append(w.IndexBatch, b), 1
+			}
+		case 4: // part of an axis that is not indexed
+			size = r.IntN(d + 1)
+		}
+		w.SliceSizes = append(w.SliceSizes, size)
+	}
+	r.Shuffle(len(w.IndexAxes), func(i, j int) { w.IndexAxes[i], w.IndexAxes[j] = w.IndexAxes[j], w.IndexAxes[i] })
+	kept := len(g.x) - len(w.Collapsed) - len(w.XBatch)
+	w.OffsetAxes = r.Perm(kept + len(w.IndexShape))[:kept]
+	slices.Sort(w.OffsetAxes)
+	specs := make([]tensor.Spec, len(w.IndexAxes))
+	for k := range w.IndexAxes {
+		shape := slices.Clone(w.IndexShape[r.IntN(len(w.IndexShape)+1):])
+		for a := range shape {
+			if r.IntN(4) == 0 {
+				shape[a] = 1
+			}
+		}
+		g.idx, specs[k] = append(g.idx, shape), tensor.Spec{DType: tensor.Int64, Shape: shape}
+	}
+	res, err := w.Resolve(g.x, specs, true)
+	g.u = res.Shape
+	return g, err == nil
+}
+
+// indices draws index operands: in bounds, or about the bounds.
+func (g geometry) indices(r *rand.Rand, m ops.Mode) (in []tensor.View) {
+	outside := m.OOB != ops.OOBError || r.IntN(5) == 0
+	for k, shape := range g.idx {
+		a, dt := g.w.IndexAxes[k], integerTypes[r.IntN(len(integerTypes))]
+		last, n := g.x[a]-g.w.SliceSizes[a], int64(g.x[a])
+		in = append(in, integersView(dt, layings[r.IntN(len(layings))].lay(shape), func() int64 {
+			v := int64(r.IntN(max(last, 0) + 1))
+			switch {
+			case outside && r.IntN(50) == 0:
+				v = []int64{math.MinInt64, math.MaxInt64, -1, 127, 255}[r.IntN(5)]
+			case outside && r.IntN(3) == 0:
+				v = int64(r.IntN(3*int(n)+4)) - n - 2
+			case m.Wrap && !dt.IsUnsigned() && r.IntN(2) == 0 && v < n:
+				v -= n
+			}
+			return v
+		}))
+	}
+	return in
+}
+
+func drawMode(r *rand.Rand) ops.Mode {
+	return ops.Mode{OOB: ops.OOB(r.IntN(3)), Wrap: r.IntN(2) == 0, PerElement: r.IntN(2) == 0}
+}
+
+func drawLayout(r *rand.Rand, shape []int) tensor.Layout {
+	return layings[r.IntN(len(layings))].lay(shape)
+}
+
+// draws is how many windows a test draws.
+func draws(n int) int {
+	if testing.Short() {
+		return n / 8
+	}
+	return n
+}
+
+// TestGatherWindows is gathers through windows drawn at random: the CPU's bits, and its first error.
+func TestGatherWindows(t *testing.T) {
+	r, bad := rng(t), 0
+	for range draws(800) {
+		g, ok := drawGeometry(r, 7)
+		if !ok {
+			continue
+		}
+		m, dt := drawMode(r), widths[r.IntN(len(widths))]
+		in := append([]tensor.View{randomView(r, dt, drawLayout(r, g.x))}, g.indices(r, m)...)
+		err := twin{op: ops.GatherOp{Window: g.w, Mode: m}, in: in, out: []tensor.Layout{drawLayout(r, g.u)}}.check(t)
+		if errors.Is(err, tensor.ErrBounds) {
+			bad++
+		}
+	}
+	if bad < draws(800)/50 {
+		t.Errorf("%d errors only", bad)
+	}
+}
+
+// rows is the window of rows of x.
+func rows(n, d int) ops.Window {
+	return ops.Window{
+		IndexAxes: []int{0}, SliceSizes: []int{1, d}, Collapsed: []int{0}, OffsetAxes: []int{1}, IndexShape: []int{n},
+	}
+}
+
+func TestGatherRows(t *testing.T) {
+	r := rng(t)
+	for _, dt := range widths {
+		for _, d := range []int{1, 3, 32, 61} {
+			for _, padding := range []int{0, 1, 16} {
+				t.Run(fmt.Sprintf("%s/%d/%d", dt, d, padding), func(t *testing.T) {
+					x := tensor.Layout{Shape: []int{50, d}, Strides: []int{d + padding, 1}, Offset: padding % 16}
+					u := tensor.Layout{Shape: []int{200, d}, Strides: []int{d + padding, 1}}
+					idx := integersView(tensor.Int32, tensor.RowMajor([]int{200}), func() int64 { return int64(r.IntN(100)) - 50 })
+					in := []tensor.View{randomView(r, dt, x), idx}
+					twin{op: ops.GatherOp{Window: rows(200, d), Mode: ops.Mode{Wrap: true}}, in: in, out: []tensor.Layout{u}}.check(t)
+				})
+			}
+		}
+	}
+}
+
+var allCombines = []ops.Combine{ops.CombineSet, ops.CombineAdd, ops.CombineMul, ops.CombineMax, ops.CombineMin}
+
+// TestScatterWindows is scatters through windows drawn at random.
+func TestScatterWindows(t *testing.T) {
+	r := rng(t)
+	for range draws(1200) {
+		g, ok := drawGeometry(r, 6)
+		if !ok {
+			continue
+		}
+		m, dt, c := drawMode(r), tensor.DTypes[r.IntN(len(tensor.DTypes))], allCombines[r.IntN(len(allCombines))]
+		if dt.IsComplex() && c >= ops.CombineMax {
+			c = ops.CombineMul
+		}
+		x := randomView(r, dt, drawLayout(r, g.x))
+		in := append([]tensor.View{x, randomView(r, dt, drawLayout(r, g.u))}, g.indices(r, m)...)
+		w := twin{
+			op: ops.ScatterOp{Window: g.w, Mode: m, Combine: c}, in: in, out: []tensor.Layout{drawLayout(r, g.x)},
+			loose: c == ops.CombineAdd || c == ops.CombineMul,
+		}
+		if r.IntN(2) == 0 {
+			w.inPlace, w.out = true, []tensor.Layout{x.Layout()}
+		}
+		w.check(t)
+	}
+}
+
+// TestScatterRows has more positions than a tile of the sort, and more slots than a digit counts, so every pass of it is
+// taken; few slots make long segments.
+func TestScatterRows(t *testing.T) {
+	r := rng(t)
+	for _, c := range []struct {
+		slots, n, d int
+		why         string
+	}{
+		{3, 2500, 4, "three long segments, of rows of 16 bytes and less"},
+		{2, 1200, 33, "long segments of more than a block's columns"},
+		{200, 2500, 1, "one digit"},
+		{5000, 5000, 1, "two digits; a table"},
+		{70000, 5000, 1, "three digits; no table in place"},
+	} {
+		idx := integersView(tensor.Int32, tensor.RowMajor([]int{c.n}), func() int64 { return int64(r.IntN(c.slots)) })
+		of := func(dt tensor.DType, rows int) tensor.View {
+			return randomView(r, dt, tensor.RowMajor([]int{rows, c.d}))
+		}
+		for _, w := range []twin{
+			{op: ops.ScatterOp{}, in: []tensor.View{of(tensor.Float32, c.slots), of(tensor.Float32, c.n), idx}},
+			{op: ops.ScatterOp{Combine: ops.CombineAdd}, in: []tensor.View{of(tensor.Float32, c.slots), of(tensor.Float32, c.n), idx}},
+			{op: ops.ScatterOp{Combine: ops.CombineAdd}, in: []tensor.View{of(tensor.BFloat16, c.slots), of(tensor.BFloat16, c.n), idx}},
+			{op: ops.ScatterOp{Combine: ops.CombineMax}, in: []tensor.View{of(tensor.Int64, c.slots), of(tensor.Int64, c.n), idx}},
+			{op: ops.ScatterScanOp{Reverse: true}, in: []tensor.View{of(tensor.Float16, c.slots), of(tensor.Float16, c.n), idx}},
+			{op: ops.SparseUpdateOp{}, in: []tensor.View{of(tensor.Float64, c.slots), of(tensor.Float64, c.n), idx}},
+		} {
+			w.loose = true
+			w.out = []tensor.Layout{tensor.RowMajor([]int{c.slots, c.d})}
+			switch op := w.op.(type) {
+			case ops.ScatterOp:
+				op.Window = rows(c.n, c.d)
+				w.op, w.loose = op, op.Combine == ops.CombineAdd
+			case ops.ScatterScanOp:
+				op.Window = rows(c.n, c.d)
+				w.op, w.out = op, append(w.out, tensor.RowMajor([]int{c.n, c.d}))
+				w.dtypes = []tensor.DType{w.in[0].DType(), w.in[0].DType()}
+			case ops.SparseUpdateOp:
+				op.Window = rows(c.n, c.d)
+				w.op = op
+			}
+			for _, w.inPlace = range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/%s/in place %v", c.why, w.op.Name(), w.in[0].DType(), w.inPlace), func(t *testing.T) { w.check(t) })
+			}
+		}
+	}
+}
+
+// TestScatterScanWindows is scans through windows drawn at random.
+func TestScatterScanWindows(t *testing.T) {
+	r := rng(t)
+	for range draws(800) {
+		g, ok := drawGeometry(r, 6)
+		if !ok {
+			continue
+		}
+		m, dt := drawMode(r), tensor.DTypes[r.IntN(len(tensor.DTypes))]
+		op := ops.ScatterScanOp{Window: g.w, Mode: m, Affine: r.IntN(2) == 0, Reverse: r.IntN(2) == 0}
+		x := randomView(r, dt, drawLayout(r, g.x))
+		in := []tensor.View{x, randomView(r, dt, drawLayout(r, g.u))}
+		if op.Affine {
+			in = append(in, randomView(r, dt, drawLayout(r, g.u)))
+		}
+		w := twin{
+			op: op, in: append(in, g.indices(r, m)...), out: []tensor.Layout{drawLayout(r, g.x), drawLayout(r, g.u)},
+			dtypes: []tensor.DType{dt, dt}, loose: op.Affine, used: []bool{true, r.IntN(3) > 0},
+		}
+		if r.IntN(2) == 0 {
+			w.inPlace, w.out[0] = true, x.Layout()
+		}
+		w.check(t)
+	}
+}
+
+// TestSparseUpdateWindows has scales of every kind: those of which the zero changes what nothing is added to are done
+// everywhere.
+func TestSparseUpdateWindows(t *testing.T) {
+	r := rng(t)
+	for n := range draws(800) {
+		g, ok := drawGeometry(r, 6)
+		if !ok {
+			continue
+		}
+		m, dt := drawMode(r), []tensor.DType{tensor.Float32, tensor.Float64}[n%2]
+		op := ops.SparseUpdateOp{Window: g.w, Mode: m, Plus: r.IntN(2) == 0, Scaled: r.IntN(3) > 0, ScaleFirst: r.IntN(2) == 0}
+		op.ChangeFirst = op.Plus && r.IntN(2) == 0
+		x := randomView(r, dt, drawLayout(r, g.x))
+		in := []tensor.View{x, randomView(r, dt, drawLayout(r, g.u))}
+		if op.Scaled {
+			in = append(in, randomView(r, dt, layings[3].lay(nil)))
+		}
+		w := twin{op: op, in: append(in, g.indices(r, m)...), out: []tensor.Layout{drawLayout(r, g.x)}, loose: true}
+		if r.IntN(2) == 0 {
+			w.inPlace, w.out = true, []tensor.Layout{x.Layout()}
+		}
+		w.check(t)
+	}
+}
+
+func TestCheckPlaces(t *testing.T) {
+	r := rng(t)
+	for range draws(300) {
+		g, ok := drawGeometry(r, 6)
+		if !ok || len(g.idx) == 0 {
+			continue
+		}
+		m := drawMode(r)
+		op := ops.CheckPlacesOp{Window: g.w, Mode: m, Shape: g.x}
+		twin{op: op, in: g.indices(r, m), out: []tensor.Layout{{Offset: 3}}, dtypes: []tensor.DType{tensor.Bool}}.check(t)
+	}
+}
+
+// TestMasked is compressions and expansions, with fewer and with more places than were expected.
+func TestMasked(t *testing.T) {
+	r := rng(t)
+	for range draws(200) {
+		var lead, body, inner []int
+		draw := func(most, extent int) (s []int) {
+			for range r.IntN(most + 1) {
+				s = append(s, r.IntN(extent)+1)
+			}
+			return s
+		}
+		lead, inner = draw(2, 4), draw(2, 9)
+		body = append(draw(1, 5), 1+r.IntN(40))
+		if r.IntN(20) == 0 {
+			body, inner = []int{5000}, nil
+		}
+		if r.IntN(10) == 0 {
+			body[0] = 0
+		}
+		mask := randomView(r, tensor.Bool, drawLayout(r, body))
+		dt, count := widths[r.IntN(len(widths))], r.IntN(tensor.Size(body)+3)
+		whole, part := slices.Concat(lead, body, inner), slices.Concat(lead, []int{count}, inner)
+		for _, w := range []twin{
+			{op: ops.CompressOp{Axis: len(lead), Count: count}, in: []tensor.View{randomView(r, dt, drawLayout(r, whole)), mask},
+				out: []tensor.Layout{drawLayout(r, part)}},
+			{op: ops.ExpandOp{Axis: len(lead)}, in: []tensor.View{randomView(r, dt, drawLayout(r, part)), mask},
+				out: []tensor.Layout{drawLayout(r, whole)}},
+		} {
+			w.check(t)
+		}
+	}
+}
