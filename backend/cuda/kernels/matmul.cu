@@ -7,6 +7,9 @@
 // tiles to keep the device busy, blocks of k are summed apart, and added by a second kernel.
 #include "fold.h"
 
+// What follows is of this file alone: memory that blocks share then belongs to the kernel that uses it.
+namespace {
+
 struct MatMul {
   u64 x, y, out;
   u64 partial; // the sums of blocks of k: [batch][block][m][n]; 0 where each thread adds its own
@@ -126,6 +129,8 @@ template <class E, class A> INLINE void join(const MatMul& p) {
     store((E*)p.out + (at[2] + (i64)row * p.out_row + (i64)column * p.out_col), Element<E, A>::out(total));
   }
 }
+
+} // namespace
 
 #define MATMUL_KERNEL(name, body)                                                     \
   KERNEL __launch_bounds__(256) matmul_##name(Fault* fault, MatMul p) {               \
