@@ -41,12 +41,13 @@ func anyLayout(rng *rand.Rand, shape []int) tensor.Layout {
 // TestLinesAnyhow is random ops on lines of random shapes in random layouts.
 func TestLinesAnyhow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
-	defer func(n int) { scanWarps = n }(scanWarps)
+	tune := anyTuning(t, rng)
 	n := 600
 	if testing.Short() {
 		n = 60
 	}
 	for range n {
+		tune()
 		dt, special := allDTypes[rng.IntN(len(allDTypes))], []int{0, 2, 50}[rng.IntN(3)]
 		shape := anyShape(rng, 1)
 		axis := rng.IntN(len(shape))
@@ -98,7 +99,6 @@ func TestLinesAnyhow(t *testing.T) {
 			case ops.ScanMax, ops.ScanMin:
 				out = append(out, to(tensor.Int64, shape)...)
 			}
-			scanWarps = []int{8, 0}[rng.IntN(2)]
 			op := ops.ScanOp{Fn: fn, Axis: axis, Exclusive: rng.IntN(2) == 0, Reverse: rng.IntN(2) == 0}
 			sameAsCPU(t, op, in, out, nil)
 		case 4:
