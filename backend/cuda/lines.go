@@ -141,14 +141,14 @@ type linesArgs struct {
 	line                lineNest[[1]int64]
 }
 
-// pair says whether lines of 16-bit elements are runs that begin at multiples of 4 bytes; src is set.
-func (a *linesArgs) pair() {
+// pair says whether lines of small elements, of some bytes, are runs that begin at multiples of 4 bytes; src is set.
+func (a *linesArgs) pair(size int) {
 	a.paired = 0
-	odd := a.src & 3
+	odd := a.src
 	for _, x := range a.kept.axis[:a.kept.axes] {
-		odd |= uint64(x.step[0]) & 1
+		odd |= uint64(x.step[0] * int64(size))
 	}
-	if odd == 0 && a.line.axes == 1 && a.line.axis[0].step[0] == 1 {
+	if odd&3 == 0 && a.line.axes == 1 && a.line.axis[0].step[0] == 1 {
 		a.paired = 1
 	}
 }

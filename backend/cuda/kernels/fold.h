@@ -90,6 +90,14 @@ SHUFFLE_PARTS(shuffle_down)
 SHUFFLE_PARTS(shuffle_from)
 #undef SHUFFLE_PARTS
 
+// from_bits is the element of the lowest bits.
+template <class E> INLINE E from_bits(u32 bits) {
+  if constexpr (sizeof(E) == 1)
+    return bits_as<E>((u8)bits);
+  else
+    return bits_as<E>((u16)bits);
+}
+
 // nan is math.NaN in Go.
 template <class T> INLINE T nan();
 template <> INLINE f32 nan<f32>() { return bits_as<f32>(0x7fc00000u); }
@@ -249,7 +257,7 @@ struct Lines {
   u64 piece; // elements of a piece, 2ᵏ blocks
   u32 pieces;
   u32 width;                 // lanes that do a line, of rows
-  u64 paired;                // lines of 16-bit elements are runs that begin at multiples of 4 bytes
+  u64 paired;                // lines of elements of 8 or 16 bits are runs that begin at multiples of 4 bytes
   u64 next_line, next_piece; // from one value in partial to the next
   Nest<2> kept;              // of the lines: the source and the destination
   Nest<1> line;
@@ -419,7 +427,7 @@ template <class F, class E, class Term> INLINE typename F::A fold_pairs(const E*
     u32 pair = pairs[k];
 #pragma unroll
     for (u32 half = 0; half < 8; half += 4)
-      v = F::join(v, term(E{(u16)(shuffle_from(pair, from + half) >> shift)}));
+      v = F::join(v, term(from_bits<E>(shuffle_from(pair, from + half) >> shift)));
   }
   return join_lanes<F>(v);
 }
@@ -458,8 +466,27 @@ template <class F> INLINE typename F::A across(typename F::A v, u32 width) {
   return v;
 }
 
+// fold_words is fold_any of a run of elements of 8 or 16 bits, which are loaded 4 bytes at a time.
+template <class F, class E, class Term>
+INLINE typename F::A fold_words(const E* first, u64 from, u64 to, u32 width, Term term) {
+  constexpr u32 EACH = 4 / sizeof(E);
+  typename F::A v = F::identity();
+  u32 lane = threadIdx.x & (width - 1);
+  u64 words = (to - from) / EACH;
+  const u32* word = (const u32*)(first + from) + lane;
+#pragma unroll 4
+  for (u64 i = lane; i < words; i += width, word += width) {
+    u32 bits = *word;
+#pragma unroll
+    for (u32 q = 0; q < EACH; q++) v = F::join(v, term(from_bits<E>(bits >> q * (8 * sizeof(E)))));
+  }
+#pragma unroll 1
+  for (u64 i = from + words * EACH + lane; i < to; i += width) v = F::join(v, term(first[i]));
+  return v;
+}
+
 // fold_row folds elements from to to − 1 of a line by width lanes; term(x) is what an element stands for. paired says
-// that lines of 16-bit elements are runs of them that begin at multiples of 4 bytes.
+// that lines of small elements are runs of them that begin at multiples of 4 bytes.
 template <class F, class E, class Term>
 INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, u32 paired, Term term) {
   if constexpr (F::ORDERED)
@@ -470,10 +497,14 @@ INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, u32
           return x.nested ? fold_block<F, 1>(far(x, term), first, n) : fold_block<F, 8>(near(x, term), first, n);
         },
         from, to, width);
-  else
-    return across<F>(x.nested ? fold_any<F, 1>(far(x, term), from, to, width)
-                              : fold_any<F, 4>(near(x, term), from, to, width),
-                     width);
+  else {
+    typename F::A v;
+    if (sizeof(E) < 4 && paired) {
+      if constexpr (sizeof(E) < 4) v = fold_words<F>(x.first, from, to, width, term);
+    } else
+      v = x.nested ? fold_any<F, 1>(far(x, term), from, to, width) : fold_any<F, 4>(near(x, term), from, to, width);
+    return across<F>(v, width);
+  }
 }
 
 // ---- the tree in a thread
