@@ -5,7 +5,7 @@
 // They are bound by arithmetic: a block of threads computes a tile of the result from tiles of x and y in its memory,
 // and each thread TM by TN elements in registers, so that TM·TN operations take TM + TN loads. Where there are too few
 // tiles to keep the device busy, blocks of k are summed apart, and added by a second kernel.
-#include "fold.h"
+#include "lines.h"
 
 // What follows is of this file alone: memory that blocks share then belongs to the kernel that uses it.
 namespace {
