@@ -57,6 +57,13 @@ func TestLinesAnyhow(t *testing.T) {
 		to := func(dt tensor.DType, shape []int) []graph.Operand {
 			return []graph.Operand{{DType: dt, Layout: laid(rng.IntN(layoutKinds), shape)}}
 		}
+		inPlace := func(op graph.Op, shape []int) {
+			l := laid(rng.IntN(layoutKinds), shape)
+			w := twin{op: op, in: []tensor.View{foldView(rng, dt, l, special)}, out: []tensor.Layout{l}, inPlace: true}
+			if err := w.check(t); err != nil {
+				t.Fatal(err)
+			}
+		}
 		switch rng.IntN(5) {
 		case 0:
 			fn := ops.ReduceFn(rng.IntN(5))
@@ -86,7 +93,12 @@ func TestLinesAnyhow(t *testing.T) {
 			if !dt.IsFloat() {
 				continue
 			}
-			sameAsCPU(t, ops.SoftmaxOp{Axis: axis, Log: rng.IntN(2) == 0}, one(shape), to(dt, shape), nil)
+			op := ops.SoftmaxOp{Axis: axis, Log: rng.IntN(2) == 0}
+			if rng.IntN(3) == 0 {
+				inPlace(op, shape)
+				continue
+			}
+			sameAsCPU(t, op, one(shape), to(dt, shape), nil)
 		case 3:
 			fn := ops.ScanFn(rng.IntN(6))
 			if !scans(fn, dt) {
@@ -100,6 +112,10 @@ func TestLinesAnyhow(t *testing.T) {
 				out = append(out, to(tensor.Int64, shape)...)
 			}
 			op := ops.ScanOp{Fn: fn, Axis: axis, Exclusive: rng.IntN(2) == 0, Reverse: rng.IntN(2) == 0}
+			if len(in) == 1 && len(out) == 1 && !op.Exclusive && rng.IntN(3) == 0 {
+				inPlace(op, shape)
+				continue
+			}
 			sameAsCPU(t, op, in, out, nil)
 		case 4:
 			if dt == tensor.Bool || dt.IsFloat() && !fusedCPU(t) {
