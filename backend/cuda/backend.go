@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/adjoint-go/adjoint/backend/cuda/internal/cublas"
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
 	"github.com/adjoint-go/adjoint/backend/internal/plan"
@@ -31,6 +32,7 @@ var (
 	ErrNoDevice     = driver.ErrNoDevice     // no such device
 	ErrOutOfMemory  = driver.ErrOutOfMemory  // of the device, or the limit given with Options
 	ErrFault        = driver.ErrFault        // a kernel did what it must not: the device's context is lost
+	ErrNoCUBLAS     = cublas.ErrNotFound     // it was asked for, and is not there
 	ErrClosed       = errors.New("the backend is closed")
 )
 
@@ -40,6 +42,12 @@ const family = "cuda"
 type Options struct {
 	// MemoryLimit is the most bytes that the backend takes from the device; 0 is all that there are.
 	MemoryLimit int
+	// CUBLAS asks for NVIDIA's library for products of matrices of floats. It is faster than the kernels here, on
+	// the tensor cores above all, and its sums have other last bits. It is looked for by its names, or where the
+	// environment's ADJOINT_CUBLAS says, which asks for it too.
+	CUBLAS bool
+
+	library *cublas.API // nil: none
 }
 
 // Backend is a graph.Backend on one device. It is safe for concurrent use; everything runs on one stream.
@@ -50,6 +58,7 @@ type Backend struct {
 	stream  *driver.Stream // of kernels and downloads
 	uploads *uploader
 	memory  *allocator
+	cublas  *cublas.Handle // nil: products of matrices are ours
 	domain  tensor.AllocationDomain
 
 	functions functions
@@ -121,9 +130,12 @@ func describe(v driver.Device) (d Device, err error) {
 func Open(device int) (*Backend, error) { return OpenWith(device, Options{}) }
 
 // OpenWith makes a backend of a device, by its ordinal. Two calls make two backends: make one, and give it to the
-// store, to eager graphs and to Compile alike. Errors: ErrNoDriver, ErrDriverTooOld, ErrNoDevice.
+// store, to eager graphs and to Compile alike. Errors: ErrNoDriver, ErrDriverTooOld, ErrNoDevice, ErrNoCUBLAS.
 func OpenWith(device int, o Options) (*Backend, error) {
 	d, err := open()
+	if err == nil {
+		o.library, err = findCUBLAS(o.CUBLAS)
+	}
 	if err == nil {
 		var b *Backend
 		if b, err = openOn(d, device, o); err == nil {
@@ -161,7 +173,10 @@ func openOn(d *driver.Driver, device int, o Options) (*Backend, error) {
 		if b.stream, err = b.context.NewStream(); err != nil {
 			return err
 		}
-		b.uploads, err = newUploader(b)
+		if b.uploads, err = newUploader(b); err != nil || o.library == nil {
+			return err
+		}
+		b.cublas, err = cublas.New(o.library, b.stream.Handle())
 		return err
 	})
 	if err != nil {
@@ -238,6 +253,9 @@ func (b *Backend) Close() error {
 	}
 	errs = append(errs, b.memory.close())
 	errs = append(errs, b.enter(func() error {
+		if b.cublas != nil {
+			errs = append(errs, b.cublas.Destroy())
+		}
 		return errors.Join(b.uploads.close(), b.functions.close(), b.stream.Destroy(), b.context.Release())
 	}))
 	return errors.Join(errs...)

@@ -20,6 +20,7 @@ type Exec struct {
 	step    int
 	last    *function // for the message of a device fault
 	started []fallible
+	sound   int // of those, the first that are known to have found nothing
 }
 
 // fallible is a launch that may find something wrong in the data.
@@ -105,7 +106,7 @@ func (x *Exec) drop() error {
 func (x *Exec) forget() {
 	clear(x.started)
 	x.started = x.started[:0]
-	x.step = 0
+	x.step, x.sound = 0, 0
 }
 
 // launch starts a kernel: its parameters are the fault word's address and the struct that args points to.
@@ -137,19 +138,12 @@ func (x *Exec) fallible(k finder, in []tensor.Read) (uint64, error) {
 // Wait returns when everything that was started has ended: the first thing that kernels found wrong, and its step.
 func (x *Exec) Wait() (step int, err error) {
 	defer x.forget()
-	if len(x.started) == 0 {
+	if len(x.started) == 0 || x.word == nil {
 		return -1, x.faulted(x.b.Sync())
 	}
-	err = x.b.enter(func() error { return x.b.stream.CopyOut(x.host.at, x.address, 8) })
-	if err == nil {
-		err = x.b.Sync()
-	}
-	if err != nil {
-		return -1, x.faulted(err)
-	}
-	word := binary.LittleEndian.Uint64(x.host.bytes)
-	if word == noFault {
-		return 0, nil
+	word, err := x.fault()
+	if err != nil || word == noFault {
+		return -1, err
 	}
 	f := x.started[word>>rankBits]
 	found := f.k.found(word&(1<<rankBits-1), f.in, x.b.read)
@@ -157,6 +151,29 @@ func (x *Exec) Wait() (step int, err error) {
 		return -1, err
 	}
 	return f.step, found
+}
+
+// fault is the fault word, once all work has ended.
+func (x *Exec) fault() (uint64, error) {
+	err := x.b.enter(func() error { return x.b.stream.CopyOut(x.host.at, x.address, 8) })
+	if err == nil {
+		err = x.b.Sync()
+	}
+	return binary.LittleEndian.Uint64(x.host.bytes), x.faulted(err)
+}
+
+// settled waits for the checks of the run, before work that does not look at the fault word. Where one has found
+// something it is false: such work must be left out, and Wait has the error.
+func (x *Exec) settled() (bool, error) {
+	if x.sound == len(x.started) {
+		return true, nil
+	}
+	word, err := x.fault()
+	if err != nil || word != noFault {
+		return false, err
+	}
+	x.sound = len(x.started)
+	return true, nil
 }
 
 // faulted adds what is known of the kernel to the error of a lost context.

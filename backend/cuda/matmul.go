@@ -37,6 +37,9 @@ const (
 
 // compileMatMul makes the kernel.
 func compileMatMul(b *Backend, out, in []graph.Operand) (graph.Kernel, error) {
+	if k := compileProduct(b, out, in); k != nil {
+		return k, nil
+	}
 	x, y, to := in[0], in[1], out[0]
 	r := x.Rank()
 	batch, err := newLineNest[[3]int64](batchOf(x), batchOf(y), batchOf(to))

@@ -22,6 +22,9 @@ func (c *Context) NewStream() (*Stream, error) {
 	return s, nil
 }
 
+// Handle is the stream for another library of the same context.
+func (s *Stream) Handle() uintptr { return s.handle }
+
 // Destroy gives up the stream; work already queued is still done.
 func (s *Stream) Destroy() error { return s.d.call("StreamDestroy", s.d.api.StreamDestroy, s.handle) }
 
