@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFigures runs the figures on the interpreter: a row for each case, every one with a time.
+func TestFigures(t *testing.T) {
+	t.Setenv("ADJOINT_PTXSIM", "1")
+	var out, log bytes.Buffer
+	if err := run(config{steps: "figures", log2: 8}, &out, &log); err != nil {
+		t.Fatalf("%v\n%s%s", err, out.String(), log.String())
+	}
+	if !strings.Contains(out.String(), "The times mean nothing") {
+		t.Errorf("the report does not say that there was no GPU:\n%s", out.String())
+	}
+	all := cases(8)
+	for _, f := range all {
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(f.name) + ` +\| \d+\.\d+ `)
+		if !row.MatchString(out.String()) {
+			t.Errorf("no row with a time for %q:\n%s", f.name, out.String())
+		}
+	}
+	if len(all) < 25 {
+		t.Errorf("%d cases", len(all))
+	}
+}
+
+// TestTorchKnowsEveryCase: the names are the same in both languages.
+func TestTorchKnowsEveryCase(t *testing.T) {
+	measured := regexp.MustCompile(`measure\(f?"([^"]+)"`).FindAllStringSubmatch(torchProgram, -1)
+	holes := regexp.MustCompile(`\\\{.*\\\}`)
+	for _, f := range cases(20) {
+		found := false
+		for _, m := range measured {
+			pattern := holes.ReplaceAllString(regexp.QuoteMeta(m[1]), `\S+`)
+			found = found || regexp.MustCompile("^"+pattern+"$").MatchString(strings.Replace(f.name, ", 512²", "²", 1))
+		}
+		if !found {
+			t.Errorf("torch.py has no %q", f.name)
+		}
+	}
+}
+
+func TestTorchTimes(t *testing.T) {
+	times, reason := torchTimes("copy\t1.5\nsum, all\t0.25\n")
+	if reason != "" || times["copy"] != 1500*time.Microsecond || times["sum, all"] != 250*time.Microsecond {
+		t.Errorf("times %v, reason %q", times, reason)
+	}
+	if times, reason = torchTimes("none\tno such thing\n"); times != nil || !strings.Contains(reason, "no such thing") {
+		t.Errorf("without torch: times %v, reason %q", times, reason)
+	}
+}
+
+// TestRun: a step that fails does not keep the others from running, and the end is an error.
+func TestRun(t *testing.T) {
+	t.Setenv("ADJOINT_PTXSIM", "1")
+	old := steps
+	defer func() { steps = old }()
+	ran := 0
+	steps = []step{
+		{"bad", func(config, io.Writer, io.Writer) (string, error) { ran++; return "", errors.New("broken") }},
+		{"good", func(config, io.Writer, io.Writer) (string, error) { ran++; return "fine", nil }},
+		{"other", func(config, io.Writer, io.Writer) (string, error) { ran++; return "", nil }},
+	}
+	var out bytes.Buffer
+	err := run(config{steps: "bad,good"}, &out, io.Discard)
+	report := "bad: FAILED: broken\ngood: fine\n"
+	if fmt.Sprint(err) != "failed: bad" || ran != 2 || !strings.Contains(out.String(), report) {
+		t.Errorf("error %v after %d steps:\n%s", err, ran, out.String())
+	}
+	err = run(config{steps: "worse"}, &out, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "bad, good, other") {
+		t.Errorf("a step that there is not gave %v", err)
+	}
+	if err := run(config{steps: "good", device: 9}, &out, io.Discard); err == nil {
+		t.Error("device 9 gave no error")
+	}
+}
