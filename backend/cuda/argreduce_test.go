@@ -17,6 +17,7 @@ func argReduces(fn ops.ArgFn, dt tensor.DType) bool {
 
 func TestArgReduce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
+	tune := anyTuning(t, rng)
 	cases := []struct {
 		why   string
 		shape []int
@@ -41,6 +42,7 @@ func TestArgReduce(t *testing.T) {
 					continue
 				}
 				for special := range 2 {
+					tune()
 					index := []tensor.DType{tensor.Int32, tensor.Int64}[rng.IntN(2)]
 					in := foldView(rng, dt, laid(rng.IntN(layoutKinds), c.shape), special*20)
 					out := graph.Operand{DType: index, Layout: laid(rng.IntN(layoutKinds), without(c.shape, []int{c.axis}))}

@@ -48,6 +48,20 @@ func laid(kind int, shape []int) tensor.Layout {
 
 const layoutKinds = 5
 
+// anyTuning changes lineTuning, at random, until the test ends.
+func anyTuning(t *testing.T, rng *rand.Rand) func() {
+	was := lineTuning
+	t.Cleanup(func() { lineTuning = was })
+	return func() {
+		lineTuning = was
+		for _, v := range []*int{&lineTuning.warps, &lineTuning.scans, &lineTuning.tiles, &lineTuning.narrow} {
+			if rng.IntN(3) == 0 {
+				*v = 0
+			}
+		}
+	}
+}
+
 func storageOf(dt tensor.DType, l tensor.Layout) *tensor.Storage {
 	_, hi, err := l.Span()
 	if err != nil {

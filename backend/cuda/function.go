@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
@@ -15,7 +16,8 @@ type function struct {
 	kernel *driver.Function
 }
 
-// functionName is a family of kernels, that is a PTX file or the text of a generated one, and a kernel in it.
+// functionName is a module, that is family/name of a kernel in a PTX file or the text of a generated one, and a kernel
+// in it.
 type functionName struct{ family, name string }
 
 // functions holds what was loaded: the module of a family when the first kernel of it is asked for.
@@ -25,9 +27,9 @@ type functions struct {
 	loaded  map[functionName]*function
 }
 
-// function is a kernel of a family that is part of the program.
+// function is a kernel of a family that is part of the program, in a module of its own.
 func (b *Backend) function(family, name string) (*function, error) {
-	return b.load(family, name, func() (string, error) { return kernels.Text(family), nil })
+	return b.load(family+"/"+name, name, func() (string, error) { return kernels.One(family, name), nil })
 }
 
 // generated is a kernel of a module whose text is written at run time; key stands for the text.
@@ -59,7 +61,7 @@ func (b *Backend) load(family, name string, text func() (string, error)) (*funct
 		if err != nil {
 			return err
 		}
-		f = &function{family + "/" + name, k}
+		f = &function{strings.TrimSuffix(family, "/"+name) + "/" + name, k}
 		return nil
 	})
 	if err != nil {

@@ -11,6 +11,15 @@ import (
 // mostAxes is MOST_AXES of fold.h.
 const mostAxes = 16
 
+// lineTuning is the sizes at which kernels on lines change course. Results do not depend on them; tests change them
+// to take every course with little data.
+var lineTuning = struct {
+	warps  int // that a multiprocessor should have: where there are fewer, lines are cut in pieces
+	scans  int // the same of a scan: where there are fewer, a warp does fewer lines
+	tiles  int // blocks that a multiprocessor should have in a matrix product: where there are fewer, tiles are small
+	narrow int // elements of a nest that are found by 32-bit products
+}{warps: 32, scans: 8, tiles: 2, narrow: 1 << 31}
+
 // steps is how far apart neighbours along an axis are in each operand of a nest.
 type steps interface {
 	[1]int64 | [2]int64 | [3]int64 | [4]int64
@@ -39,7 +48,7 @@ func newLineNest[S steps](layouts ...tensor.Layout) (n lineNest[S], err error) {
 			"shape %v has %d axes that are not one run, more than %d", layouts[0].Shape, len(shape), mostAxes)
 	}
 	n.axes = uint32(len(shape))
-	if tensor.Size(shape) >= 1<<31 {
+	if tensor.Size(shape) >= lineTuning.narrow {
 		n.wide = 1
 	}
 	for a, d := range shape {
@@ -132,14 +141,14 @@ type linesArgs struct {
 	line                lineNest[[1]int64]
 }
 
-// pair says whether lines of 16-bit elements are runs that begin at multiples of 4 bytes; src is set.
-func (a *linesArgs) pair() {
+// pair says whether lines of small elements, of some bytes, are runs that begin at multiples of 4 bytes; src is set.
+func (a *linesArgs) pair(size int) {
 	a.paired = 0
-	odd := a.src & 3
+	odd := a.src
 	for _, x := range a.kept.axis[:a.kept.axes] {
-		odd |= uint64(x.step[0]) & 1
+		odd |= uint64(x.step[0] * int64(size))
 	}
-	if odd == 0 && a.line.axes == 1 && a.line.axis[0].step[0] == 1 {
+	if odd&3 == 0 && a.line.axes == 1 && a.line.axis[0].step[0] == 1 {
 		a.paired = 1
 	}
 }
@@ -155,7 +164,7 @@ type lineLaunch struct {
 // cut chooses pieces, lanes and grids; size is that of a piece's value.
 func (b *Backend) cut(a *linesArgs, l *lines, ordered bool, size int) lineLaunch {
 	*a = linesArgs{lines: l.count, length: l.length, width: 1, kept: l.kept, line: l.line}
-	warps, units := uint64(32*max(1, b.about.Multiprocessors)), max(1, l.count) // as many keep the device busy
+	warps, units := uint64(lineTuning.warps*b.about.Multiprocessors), max(1, l.count)
 	var r lineLaunch
 	if l.columns {
 		a.piece, a.pieces = piecesFor(l.length, 32*warps/units, 2*foldBlock)

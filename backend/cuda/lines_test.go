@@ -49,6 +49,9 @@ func TestLineTraffic(t *testing.T) {
 	f16 := func(shape ...int) graph.Operand {
 		return graph.Operand{DType: tensor.Float16, Layout: tensor.RowMajor(shape)}
 	}
+	u8 := func(shape ...int) graph.Operand {
+		return graph.Operand{DType: tensor.Uint8, Layout: tensor.RowMajor(shape)}
+	}
 	sum, most := ops.ReduceOp{Fn: ops.ReduceSum, Axes: []int{1}}, ops.ReduceOp{Fn: ops.ReduceMax, Axes: []int{1}}
 	over := func(op ops.ReduceOp, axis int) ops.ReduceOp {
 		op.Axes = []int{axis}
@@ -67,6 +70,7 @@ func TestLineTraffic(t *testing.T) {
 		{"sum of short rows", sum, f32(128, 64), f32(128), 1.1},
 		{"sum of columns", over(sum, 0), f32(256, 64), f32(64), 1.1},
 		{"sum of halves", sum, f16(16, 1024), f16(16), 1.1},
+		{"max of bytes", most, u8(16, 2048), u8(16), 1.1},
 		{"max of rows", most, f32(16, 1024), f32(16), 1.1},
 		{"max of columns", over(most, 0), f32(256, 64), f32(64), 1.1},
 		{"arg max of rows", ops.ArgReduceOp{Axis: 1, Index: tensor.Int64}, f32(16, 1024), index(16), 1.1},

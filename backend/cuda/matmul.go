@@ -81,7 +81,7 @@ func down(row, col int64) uint32 {
 // divide chooses tiles, and whether blocks of k are summed apart.
 func (k *matmul) divide(b *Backend, dt tensor.DType) (size string) {
 	a := &k.args
-	busy := uint64(2 * max(1, b.about.Multiprocessors)) // blocks of threads
+	busy := uint64(lineTuning.tiles * b.about.Multiprocessors) // blocks of threads
 	tiles := func(m, n uint64) uint64 {
 		a.tilesM, a.tilesN = (a.m+m-1)/m, (a.n+n-1)/n
 		return a.batches * a.tilesM * a.tilesN
@@ -93,7 +93,7 @@ func (k *matmul) divide(b *Backend, dt tensor.DType) (size string) {
 			work = tiles(64, 64)
 		}
 	}
-	if work < busy {
+	if size == "" || work < busy {
 		size, work = "small", tiles(32, 32)
 	}
 	accumulator := max(4, dt.Size())

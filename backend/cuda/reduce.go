@@ -107,7 +107,7 @@ func (k *reduce) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
 	a := k.states.Get()
 	*a = k.args
 	a.src, a.dst = addressOf(in[0].View()), addressOf(out[0].View())
-	a.pair()
+	a.pair(in[0].DType().Size())
 	if len(in) == 2 {
 		a.init = addressOf(in[1].View())
 	}

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -25,26 +26,18 @@ func reduces(fn ops.ReduceFn, dt tensor.DType) bool {
 }
 
 // without is a shape without some axes.
-func without(shape []int, axes []int) []int {
-	kept, _ := keptAxes(shape, axes)
-	return kept
-}
-
-func keptAxes(shape []int, axes []int) (kept, named []int) {
-	k := 0
+func without(shape []int, axes []int) (kept []int) {
 	for a, d := range shape {
-		if k < len(axes) && axes[k] == a {
-			named = append(named, d)
-			k++
-		} else {
+		if !slices.Contains(axes, a) {
 			kept = append(kept, d)
 		}
 	}
-	return kept, named
+	return kept
 }
 
 func TestReduce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
+	tune := anyTuning(t, rng)
 	cases := []struct {
 		why   string
 		shape []int
@@ -78,6 +71,7 @@ func TestReduce(t *testing.T) {
 						continue // an error of Infer
 					}
 					kind := rng.IntN(layoutKinds)
+					tune()
 					op := ops.ReduceOp{Fn: fn, Axes: c.axes, Init: init == 1}
 					in := []tensor.View{foldView(rng, dt, laid(kind, c.shape), []int{0, 3}[rng.IntN(2)])}
 					if op.Init {
@@ -91,30 +85,42 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestReducePieces folds lines that are cut, and lines that fill several levels of the tree.
+// TestReducePieces folds lines that are cut, and lines that fill several levels of the tree, in a warp and over pieces.
 func TestReducePieces(t *testing.T) {
+	was := lineTuning
+	defer func() { lineTuning = was }()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
 		why   string
 		shape []int
 		axes  []int
-		kind  int
+		warps int
+		slow  bool
 	}{
-		{"pieces of a row, the last is short", []int{9000}, []int{0}, 0},
-		{"33 rounds of a warp", []int{40, 17000}, []int{1}, 0},
-		{"pieces of columns", []int{1100, 8}, []int{0}, 0},
-		{"pieces of a line of two axes", []int{50, 2, 60}, []int{0, 2}, 0},
+		{"pieces of a row, the last is short", []int{9000}, []int{0}, 32, false},
+		{"a warp takes 34 rounds", []int{2, 17000}, []int{1}, 0, false},
+		{"a warp takes 32 rounds, twice, and one", []int{33000}, []int{0}, 0, true},
+		{"more pieces than a warp has lanes", []int{100000}, []int{0}, 32, false},
+		{"more pieces than 32 warps have lanes", []int{2200000}, []int{0}, 32, true},
+		{"pieces of columns", []int{1100, 8}, []int{0}, 32, false},
+		{"columns of many blocks", []int{2000, 3}, []int{0}, 0, false},
+		{"pieces of a line of two axes", []int{50, 2, 60}, []int{0, 2}, 32, false},
 	} {
-		if testing.Short() && tensor.Size(c.shape) > 10000 {
+		if c.slow && testing.Short() {
 			continue
 		}
-		for _, dt := range []tensor.DType{tensor.Float16, tensor.Float32, tensor.Float64, tensor.Complex64, tensor.Int32} {
+		lineTuning.warps = c.warps
+		dtypes := []tensor.DType{tensor.Float32, tensor.Int32}
+		if tensor.Size(c.shape) < 20000 && !testing.Short() {
+			dtypes = append(dtypes, tensor.Float16, tensor.Float64, tensor.Complex64)
+		}
+		for _, dt := range dtypes {
 			for fn := ops.ReduceSum; fn <= ops.ReduceLogSumExp; fn++ {
-				if !reduces(fn, dt) {
+				if !reduces(fn, dt) || tensor.Size(c.shape) > 1000000 && (fn != ops.ReduceSum || dt != tensor.Float32) {
 					continue
 				}
 				for init := range 2 {
-					in := []tensor.View{foldView(rng, dt, laid(c.kind, c.shape), 0)}
+					in := []tensor.View{foldView(rng, dt, tensor.RowMajor(c.shape), 0)}
 					if init == 1 {
 						in = append(in, foldView(rng, dt, tensor.Layout{}, 0))
 					}

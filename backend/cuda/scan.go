@@ -100,7 +100,7 @@ const (
 func (k *scan) cut(b *Backend) bool {
 	a := &k.args
 	met := a.length - uint64(a.exclusive)
-	warps := uint64(32 * max(1, b.about.Multiprocessors))
+	warps := uint64(lineTuning.warps * b.about.Multiprocessors)
 	if a.length < 2*leastPiece || a.lines >= warps {
 		return false
 	}
@@ -124,10 +124,6 @@ func (k *scan) inPieces(b *Backend, name string) (err error) {
 	return err
 }
 
-// scanWarps is how many warps a multiprocessor should have: where lines are few, a warp does fewer of them. Results do
-// not depend on it; tests lower it.
-var scanWarps = 8
-
 // divide chooses who scans a line; size is the bytes of an element of every operand.
 func (k *scan) divide(b *Backend, size int) (shape string) {
 	a := &k.args
@@ -141,7 +137,7 @@ func (k *scan) divide(b *Backend, size int) (shape string) {
 	}
 	const room = 1024 + 32 // elements that a warp moves at a time, and a gap a line
 	a.beside = 32
-	for a.beside > 1 && a.lines < uint64(a.beside)*uint64(scanWarps*b.about.Multiprocessors) {
+	for a.beside > 1 && a.lines < uint64(a.beside)*uint64(lineTuning.scans*b.about.Multiprocessors) {
 		a.beside /= 2
 	}
 	if k.indices {

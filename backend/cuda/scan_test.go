@@ -20,8 +20,8 @@ func scans(fn ops.ScanFn, dt tensor.DType) bool {
 }
 
 func TestScan(t *testing.T) {
-	defer func(n int) { scanWarps = n }(scanWarps)
 	rng := rand.New(rand.NewPCG(13, 14))
+	tune := anyTuning(t, rng)
 	cases := []struct {
 		why   string
 		shape []int
@@ -51,7 +51,7 @@ func TestScan(t *testing.T) {
 					continue // only what has pieces
 				}
 				for options := range 4 {
-					scanWarps = []int{8, 0}[rng.IntN(2)]
+					tune()
 					op := ops.ScanOp{Fn: fn, Axis: c.axis, Exclusive: options&1 > 0, Reverse: options&2 > 0}
 					special := []int{0, 3, 60}[rng.IntN(3)]
 					kind := func() int {

@@ -88,23 +88,25 @@ template <class K> INLINE Best<K> best_across(Best<K> best, u32 width) {
   return best;
 }
 
-// search looks at elements first, first + step, … below to; first may be beyond.
-template <class O, bool LEAST, class E> INLINE Best<typename O::K> search(const Line<E>& x, u64 from, u64 first, u64 to,
-                                                                     u32 step) {
-  Best<typename O::K> best = {key<O, LEAST>(load(x.near(from))), from};
-  const E* next = x.near(first);
+// search looks at elements from + first, from + first + step, … of a piece, whose first it compares with; first may
+// lie beyond the end.
+template <class O, bool LEAST, class E>
+INLINE Best<typename O::K> search(const Line<E>& x, u64 from, u64 to, u32 first, u32 step) {
+  typename O::K best = key<O, LEAST>(load(x.near(from)));
+  u32 at = 0, n = (u32)(to - from);
+  const E* next = x.near(from + first);
 #pragma unroll 4
-  for (u64 i = first; i < to; i += step, next += step * x.step) {
+  for (u32 i = first; i < n; i += step, next += step * x.step) {
     typename O::K k = key<O, LEAST>(load(next));
-    best.at = k > best.key ? i : best.at;
-    best.key = k > best.key ? k : best.key;
+    at = k > best ? i : at;
+    best = k > best ? k : best;
   }
-  return best;
+  return {best, from + at};
 }
 
 template <class E, class O, bool LEAST> INLINE void rows(const ArgReduce& p) {
   walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at, bool mine) ALWAYS_INLINE {
-    auto best = search<O, LEAST>(x, from, from + (threadIdx.x & (p.width - 1)), to, p.width);
+    auto best = search<O, LEAST>(x, from, to, threadIdx.x & (p.width - 1), p.width);
     best = best_across(best, p.width);
     if (mine) done(p, line, piece, at, best);
   });
@@ -112,7 +114,7 @@ template <class E, class O, bool LEAST> INLINE void rows(const ArgReduce& p) {
 
 template <class E, class O, bool LEAST> INLINE void columns(const ArgReduce& p) {
   walk_columns<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at) ALWAYS_INLINE {
-    done(p, line, piece, at, search<O, LEAST>(x, from, from + 1, to, 1));
+    done(p, line, piece, at, search<O, LEAST>(x, from, to, 1, 1));
   });
 }
 

@@ -1,5 +1,4 @@
-// fold.h is what reductions, arg-reductions, scans and softmax share: nests of axes, the numbers that they fold,
-// and the tree.
+// fold.h is what reductions, arg-reductions and softmax share: what is folded, and the tree.
 //
 // The tree joins the elements x₀ … xₙ₋₁ of a line in one fixed order, that of backend/cpu/fold.go: a block is 128
 // neighbours; in a block lane j of 8 starts at the identity and takes every x whose place in the block is j
@@ -7,132 +6,7 @@
 // is folded one by one. The values of blocks are joined in pairs, those in pairs, and so on; a last one without
 // a partner moves up as it is.
 #pragma once
-#include "kernel.h"
-
-// ALWAYS_INLINE is said of lambdas: one that is called would have what it captures in memory.
-#define ALWAYS_INLINE __attribute__((always_inline))
-
-// ---- nests
-
-#define MOST_AXES 16
-
-// Axis is one of a nest; step is in elements, of each of N operands.
-template <u32 N> struct Axis {
-  Divisor by;
-  u64 extent;
-  i64 step[N];
-};
-
-// Nest is axes, the innermost first. A wide one has more elements than a Divisor divides. The Go mirror is lineNest.
-template <u32 N> struct Nest {
-  u32 axes, wide;
-  Axis<N> axis[MOST_AXES];
-};
-
-// locate gives where element i of a nest lies in each operand.
-template <u32 N> INLINE void locate(const Nest<N>& n, u64 i, i64 (&at)[N]) {
-  for (u32 k = 0; k < N; k++) at[k] = 0;
-  u32 narrow = (u32)i;
-#pragma unroll 1
-  for (u32 a = 0; a < n.axes; a++) {
-    u64 c;
-    if (n.wide) {
-      u64 q = i / n.axis[a].extent;
-      c = i - q * n.axis[a].extent;
-      i = q;
-    } else
-      c = divide(n.axis[a].by, narrow);
-    for (u32 k = 0; k < N; k++) at[k] += (i64)c * n.axis[a].step[k];
-  }
-}
-
-// Line is the elements of a line: a run, step apart, or a nest.
-template <class E> struct Line {
-  const E* first;
-  i64 step;
-  const Nest<1>* nest;
-  bool nested;
-  INLINE Line(const void* at, i64 offset, const Nest<1>& n)
-      : first((const E*)at + offset), step(n.axis[0].step[0]), nest(&n), nested(n.axes > 1) {}
-  INLINE const E* near(u64 i) const { return first + (i64)i * step; }
-};
-
-// ---- numbers
-
-template <class T> struct Complex {
-  T re, im;
-};
-typedef f32 v2f32 __attribute__((ext_vector_type(2)));
-typedef f64 v2f64 __attribute__((ext_vector_type(2)));
-
-// load and store move an element as a whole; a complex number is aligned to its size.
-template <class E> INLINE E load(const E* p) { return *p; }
-INLINE Complex<f32> load(const Complex<f32>* p) {
-  v2f32 v = *(const v2f32*)p;
-  return {v.x, v.y};
-}
-INLINE Complex<f64> load(const Complex<f64>* p) {
-  v2f64 v = *(const v2f64*)p;
-  return {v.x, v.y};
-}
-template <class E> INLINE void store(E* p, E v) { *p = v; }
-INLINE void store(Complex<f32>* p, Complex<f32> v) { *(v2f32*)p = v2f32{v.re, v.im}; }
-INLINE void store(Complex<f64>* p, Complex<f64> v) { *(v2f64*)p = v2f64{v.re, v.im}; }
-
-// shuffle_* of a complex number is that of its parts.
-#define SHUFFLE_PARTS(name)                                                     \
-  template <class T> INLINE Complex<T> name(Complex<T> v, u32 by) {             \
-    return {name(v.re, by), name(v.im, by)};                                    \
-  }
-SHUFFLE_PARTS(shuffle_xor)
-SHUFFLE_PARTS(shuffle_up)
-SHUFFLE_PARTS(shuffle_down)
-SHUFFLE_PARTS(shuffle_from)
-#undef SHUFFLE_PARTS
-
-// nan is math.NaN in Go.
-template <class T> INLINE T nan();
-template <> INLINE f32 nan<f32>() { return bits_as<f32>(0x7fc00000u); }
-template <> INLINE f64 nan<f64>() { return bits_as<f64>(0x7ff8000000000001ull); }
-
-template <class T> INLINE T infinity();
-template <> INLINE f32 infinity<f32>() { return bits_as<f32>(0x7f800000u); }
-template <> INLINE f64 infinity<f64>() { return bits_as<f64>(0x7ff0000000000000ull); }
-
-// quiet gives every NaN one form: that of a sum depends on which of its terms were NaN first.
-INLINE f32 quiet(f32 x) { return either(x != x, nan<f32>(), x); }
-INLINE f64 quiet(f64 x) { return either(x != x, nan<f64>(), x); }
-template <class T> INLINE Complex<T> quiet(Complex<T> x) { return {quiet(x.re), quiet(x.im)}; }
-template <class T> INLINE T quiet(T x) { return x; }
-
-template <class T> INLINE T sum(T a, T b) { return a + b; }
-template <class T> INLINE Complex<T> sum(Complex<T> a, Complex<T> b) { return {a.re + b.re, a.im + b.im}; }
-template <class T> INLINE T product(T a, T b) { return a * b; }
-template <class T> INLINE Complex<T> product(Complex<T> a, Complex<T> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-// Element<E, A> converts elements to the type A that is computed in, and results back, rounded once.
-template <class E, class A> struct Element {
-  static INLINE A in(E x) { return (A)x; }
-  static INLINE E out(A x) { return (E)x; }
-};
-template <> struct Element<f16, f32> {
-  static INLINE f32 in(f16 x) { return widen(x); }
-  static INLINE f16 out(f32 x) { return narrow<f16>(x); }
-};
-template <> struct Element<bf16, f32> {
-  static INLINE f32 in(bf16 x) { return widen(x); }
-  static INLINE bf16 out(f32 x) { return narrow<bf16>(x); }
-};
-template <class T> struct Element<Complex<T>, Complex<T>> {
-  static INLINE Complex<T> in(Complex<T> x) { return x; }
-  static INLINE Complex<T> out(Complex<T> x) { return x; }
-};
-template <> struct Element<Complex<f32>, Complex<f64>> {
-  static INLINE Complex<f64> in(Complex<f32> x) { return {x.re, x.im}; }
-  static INLINE Complex<f32> out(Complex<f64> x) { return {quiet((f32)x.re), quiet((f32)x.im)}; }
-};
+#include "lines.h"
 
 // ---- folds
 //
@@ -227,64 +101,6 @@ template <class E_> struct Min {
 struct All : Min<u8> {
   static INLINE A identity() { return 1; }
 };
-
-// room is the memory that threads of a block share, as much as the launch asks for.
-extern __shared__ __attribute__((aligned(16))) u8 room[];
-
-INLINE void sync_block() { __syncthreads(); }
-
-// ---- lines
-//
-// Three kinds of kernels work on lines:
-//
-// rows    a warp or a part of it does a line whose neighbours are neighbours in memory
-// columns a thread does a line whose neighbours lie apart; threads beside it do the lines beside it
-// join    a warp joins what was found in the pieces of a long line
-
-// Lines is parameters of them all; lines in more than one piece leave a value a piece in partial. The Go mirror is
-// linesArgs.
-struct Lines {
-  u64 src, dst, partial;
-  u64 lines, length;
-  u64 piece; // elements of a piece, 2ᵏ blocks
-  u32 pieces;
-  u32 width;                 // lanes that do a line, of rows
-  u64 paired;                // lines of 16-bit elements are runs that begin at multiples of 4 bytes
-  u64 next_line, next_piece; // from one value in partial to the next
-  Nest<2> kept;              // of the lines: the source and the destination
-  Nest<1> line;
-};
-
-// walk_rows gives the units, which are pieces of lines, to the warps: those of a line follow one another. Where a
-// unit has fewer lanes than a warp and there are no more, the last is folded again: `mine` is false there and in all
-// lanes but one.
-template <class E, class Do> INLINE void walk_rows(const Lines& p, Do work) {
-  u32 beside = 32 / p.width, place = (threadIdx.x & 31) / p.width;
-  u64 units = p.lines * p.pieces, step = (u64)(thread_count() / 32) * beside;
-  for (u64 first = (u64)(thread_index() / 32) * beside; first < units; first += step) {
-    u64 unit = first + place < units ? first + place : units - 1;
-    u64 line = p.pieces == 1 ? unit : unit / p.pieces;
-    u32 piece = (u32)(unit - line * p.pieces);
-    u64 from = piece * p.piece, to = piece + 1 == p.pieces ? p.length : from + p.piece;
-    i64 at[2];
-    locate(p.kept, line, at);
-    Line<E> x((const void*)p.src, at[0], p.line);
-    work(x, line, piece, from, to, at[1], first + place < units && !(threadIdx.x & (p.width - 1)));
-  }
-}
-
-// walk_columns gives them to the threads: those of the same place of all lines follow one another.
-template <class E, class Do> INLINE void walk_columns(const Lines& p, Do work) {
-  u64 units = p.lines * p.pieces;
-  for (u64 unit = thread_index(); unit < units; unit += thread_count()) {
-    u32 piece = p.pieces == 1 ? 0 : (u32)(unit / p.lines);
-    u64 line = unit - piece * p.lines;
-    u64 from = piece * p.piece, to = piece + 1 == p.pieces ? p.length : from + p.piece;
-    i64 at[2];
-    locate(p.kept, line, at);
-    work(Line<E>((const void*)p.src, at[0], p.line), line, piece, from, to, at[1]);
-  }
-}
 
 // ---- the tree in a warp
 
@@ -419,7 +235,7 @@ template <class F, class E, class Term> INLINE typename F::A fold_pairs(const E*
     u32 pair = pairs[k];
 #pragma unroll
     for (u32 half = 0; half < 8; half += 4)
-      v = F::join(v, term(E{(u16)(shuffle_from(pair, from + half) >> shift)}));
+      v = F::join(v, term(from_bits<E>(shuffle_from(pair, from + half) >> shift)));
   }
   return join_lanes<F>(v);
 }
@@ -458,8 +274,27 @@ template <class F> INLINE typename F::A across(typename F::A v, u32 width) {
   return v;
 }
 
+// fold_words is fold_any of a run of elements of 8 or 16 bits, which are loaded 4 bytes at a time.
+template <class F, class E, class Term>
+INLINE typename F::A fold_words(const E* first, u64 from, u64 to, u32 width, Term term) {
+  constexpr u32 EACH = 4 / sizeof(E);
+  typename F::A v = F::identity();
+  u32 lane = threadIdx.x & (width - 1);
+  u64 words = (to - from) / EACH;
+  const u32* word = (const u32*)(first + from) + lane;
+#pragma unroll 4
+  for (u64 i = lane; i < words; i += width, word += width) {
+    u32 bits = *word;
+#pragma unroll
+    for (u32 q = 0; q < EACH; q++) v = F::join(v, term(from_bits<E>(bits >> q * (8 * sizeof(E)))));
+  }
+#pragma unroll 1
+  for (u64 i = from + words * EACH + lane; i < to; i += width) v = F::join(v, term(first[i]));
+  return v;
+}
+
 // fold_row folds elements from to to − 1 of a line by width lanes; term(x) is what an element stands for. paired says
-// that lines of 16-bit elements are runs of them that begin at multiples of 4 bytes.
+// that lines of small elements are runs of them that begin at multiples of 4 bytes.
 template <class F, class E, class Term>
 INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, u32 paired, Term term) {
   if constexpr (F::ORDERED)
@@ -470,10 +305,14 @@ INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, u32
           return x.nested ? fold_block<F, 1>(far(x, term), first, n) : fold_block<F, 8>(near(x, term), first, n);
         },
         from, to, width);
-  else
-    return across<F>(x.nested ? fold_any<F, 1>(far(x, term), from, to, width)
-                              : fold_any<F, 4>(near(x, term), from, to, width),
-                     width);
+  else {
+    typename F::A v;
+    if (sizeof(E) < 4 && paired) {
+      if constexpr (sizeof(E) < 4) v = fold_words<F>(x.first, from, to, width, term);
+    } else
+      v = x.nested ? fold_any<F, 1>(far(x, term), from, to, width) : fold_any<F, 4>(near(x, term), from, to, width);
+    return across<F>(v, width);
+  }
 }
 
 // ---- the tree in a thread

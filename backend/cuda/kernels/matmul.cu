@@ -5,7 +5,10 @@
 // They are bound by arithmetic: a block of threads computes a tile of the result from tiles of x and y in its memory,
 // and each thread TM by TN elements in registers, so that TM·TN operations take TM + TN loads. Where there are too few
 // tiles to keep the device busy, blocks of k are summed apart, and added by a second kernel.
-#include "fold.h"
+#include "lines.h"
+
+// What follows is of this file alone: memory that blocks share then belongs to the kernel that uses it.
+namespace {
 
 struct MatMul {
   u64 x, y, out;
@@ -29,15 +32,54 @@ template <u32 M_, u32 N_, u32 K_, u32 TM_, u32 TN_> struct Tile {
   static constexpr u32 M = M_, N = N_, K = K_, TM = TM_, TN = TN_, THREADS = M / TM * (N / TN);
 };
 
-// fetch brings a tile of K by SIDE elements into the block's memory, [k][i]; what is outside of the matrix is 0.
-template <class T, u32 SIDE, class E, class A>
-INLINE void fetch(A (*tile)[SIDE + 4], const E* from, i64 along_k, i64 along_side, bool side_first, u32 depth, u64 side) {
-#pragma unroll 4
-  for (u32 e = threadIdx.x; e < T::K * SIDE; e += T::THREADS) {
-    u32 k = side_first ? e / SIDE : e % T::K, i = side_first ? e % SIDE : e / T::K;
-    A v{};
-    if (k < depth && i < side) v = Element<E, A>::in(load(from + (i64)k * along_k + (i64)i * along_side));
-    tile[k][i] = v;
+// Fetch brings tiles of K by SIDE elements into the block's memory, [k][i]; what is outside of the matrix is 0. A
+// thread takes element (k, i), and further ones steps of dk or di away; neighbours in memory are taken by neighbours.
+template <class T, u32 SIDE, class E, class A> struct Fetch {
+  static constexpr u32 EACH = T::K * SIDE / T::THREADS;
+  const E* from;
+  u32 k, i, dk, di, side;
+  i64 apart, further; // of a thread's elements, and of tiles along k
+
+  INLINE Fetch(const E* first, i64 along_k, i64 along_side, bool side_first, u64 rest) {
+    k = side_first ? threadIdx.x / SIDE : threadIdx.x % T::K;
+    i = side_first ? threadIdx.x % SIDE : threadIdx.x / T::K;
+    dk = side_first ? T::THREADS / SIDE : 0;
+    di = side_first ? 0 : T::THREADS / T::K;
+    side = rest < SIDE ? (u32)rest : SIDE;
+    from = first + (i64)k * along_k + (i64)i * along_side;
+    apart = (i64)dk * along_k + (i64)di * along_side;
+    further = (i64)T::K * along_k;
+  }
+
+  // next fetches a tile of which `depth` k are in the block.
+  INLINE void next(A (*tile)[SIDE + 4], u32 depth) {
+    const E* e = from;
+    A v[EACH];
+#pragma unroll
+    for (u32 q = 0; q < EACH; q++, e += apart) {
+      v[q] = A{};
+      if (k + q * dk < depth && i + q * di < side) v[q] = Element<E, A>::in(load(e));
+    }
+#pragma unroll
+    for (u32 q = 0; q < EACH; q++) tile[k + q * dk][i + q * di] = v[q];
+    from += further;
+  }
+};
+
+// pull loads N neighbours from the block's memory, up to 16 bytes at a time.
+template <u32 N, class A> INLINE void pull(A (&to)[N], const A* from) {
+  if constexpr (sizeof(A) <= 8) {
+    constexpr u32 WIDE = N * sizeof(A) < 16 ? N : 16 / sizeof(A);
+    typedef A V __attribute__((ext_vector_type(WIDE)));
+#pragma unroll
+    for (u32 i = 0; i < N; i += WIDE) {
+      V v = *(const V*)(from + i);
+#pragma unroll
+      for (u32 q = 0; q < WIDE; q++) to[i + q] = v[q];
+    }
+  } else {
+#pragma unroll
+    for (u32 i = 0; i < N; i++) to[i] = from[i];
   }
 }
 
@@ -45,10 +87,8 @@ INLINE void fetch(A (*tile)[SIDE + 4], const E* from, i64 along_k, i64 along_sid
 template <class T, class A>
 INLINE void step(A (&sums)[T::TM][T::TN], const A* x, const A* y) {
   A a[T::TM], b[T::TN];
-#pragma unroll
-  for (u32 i = 0; i < T::TM; i++) a[i] = x[i];
-#pragma unroll
-  for (u32 j = 0; j < T::TN; j++) b[j] = y[j];
+  pull(a, x);
+  pull(b, y);
 #pragma unroll
   for (u32 i = 0; i < T::TM; i++)
 #pragma unroll
@@ -68,9 +108,11 @@ template <class T, class E, class A> INLINE void multiply(const MatMul& p) {
     u64 part = rest % parts, batch = rest / parts;
     i64 at[3];
     locate(p.batch, batch, at);
-    const E* x = (const E*)p.x + at[0] + (i64)i0 * p.x_row;
-    const E* y = (const E*)p.y + at[1] + (i64)j0 * p.y_col;
     u64 first = p.partial ? part * DEPTH : 0, last = p.partial && first + DEPTH < p.k ? first + DEPTH : p.k;
+    Fetch<T, T::M, E, A> x((const E*)p.x + at[0] + (i64)i0 * p.x_row + (i64)first * p.x_col, p.x_col, p.x_row,
+                           p.x_down, p.m - i0);
+    Fetch<T, T::N, E, A> y((const E*)p.y + at[1] + (i64)j0 * p.y_col + (i64)first * p.y_row, p.y_row, p.y_col,
+                           !p.y_down, p.n - j0);
     A total[T::TM][T::TN] = {};
 #pragma unroll 1
     for (u64 block = first; block < last; block += DEPTH) {
@@ -79,8 +121,8 @@ template <class T, class E, class A> INLINE void multiply(const MatMul& p) {
 #pragma unroll 1
       for (u64 k = block; k < end; k += T::K) {
         u32 depth = end - k < T::K ? (u32)(end - k) : T::K;
-        fetch<T, T::M>(xs, x + (i64)k * p.x_col, p.x_col, p.x_row, p.x_down, depth, p.m - i0);
-        fetch<T, T::N>(ys, y + (i64)k * p.y_row, p.y_row, p.y_col, !p.y_down, depth, p.n - j0);
+        x.next(xs, depth);
+        y.next(ys, depth);
         sync_block();
         if (depth == T::K) {
 #pragma unroll 4
@@ -126,6 +168,8 @@ template <class E, class A> INLINE void join(const MatMul& p) {
     store((E*)p.out + (at[2] + (i64)row * p.out_row + (i64)column * p.out_col), Element<E, A>::out(total));
   }
 }
+
+} // namespace
 
 #define MATMUL_KERNEL(name, body)                                                     \
   KERNEL __launch_bounds__(256) matmul_##name(Fault* fault, MatMul p) {               \

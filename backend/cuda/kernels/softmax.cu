@@ -3,6 +3,9 @@
 // memory, where it is read once and written once; longer lines are read three times.
 #include "exponential.h"
 
+// What follows is of this file alone: memory that blocks share then belongs to the kernel that uses it.
+namespace {
+
 // Softmax is the parameters; lines are whole.
 struct Softmax : Lines {
   i64 out_step; // along a line of the destination
@@ -198,6 +201,8 @@ template <class E, class A, bool LOG> INLINE void columns(const Softmax& p) {
     }
   });
 }
+
+} // namespace
 
 #define SOFTMAX_KERNEL(name, body)                                                    \
   KERNEL __launch_bounds__(THREADS) name(Fault* fault, Softmax p) {                   \
