@@ -85,7 +85,8 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestReducePieces folds lines that are cut, and lines that fill several levels of the tree, in a warp and over pieces.
+// TestReducePieces folds lines that are cut, and lines that fill several levels of the tree, in a warp and
+// over pieces.
 func TestReducePieces(t *testing.T) {
 	was := lineTuning
 	defer func() { lineTuning = was }()
