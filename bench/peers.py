@@ -316,6 +316,10 @@ def torch_cases():
         out = torch.empty_like(x)
         yield "", lambda: torch.matmul(x, y, out=out)
 
+    @case(TORCH, "conv 3x3")
+    def _(name, x, w):
+        yield "", lambda: torch.nn.functional.conv2d(x, w, padding=1)
+
     def step(params, rate, loss_of):
         sgd = torch.optim.SGD(params, lr=rate)
 

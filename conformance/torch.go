@@ -12,6 +12,8 @@ var torchOps = map[string]op{
 	"amax":                 torchReduce(ops.Max),
 	"amin":                 torchReduce(ops.Min),
 	"concat":               func(c *call) []*node { return one(ops.Concat(attr[int](c, "dim"), c.in...)) },
+	"conv":                 torchConv(ops.Conv),
+	"conv_transpose":       torchConv(ops.ConvTranspose),
 	"cummax":               torchCumulative(ops.CumMax),
 	"cummin":               torchCumulative(ops.CumMin),
 	"cumprod":              torchScan(ops.CumProd),

@@ -104,10 +104,8 @@ func (m *maskRows) each(l tensor.Layout, row func(at int, idx []int)) {
 	}
 }
 
-const ones = 0x0101010101010101 // a byte of 1 eight times
-
-// count is how many of a row are true: eight at a time, which are added byte by byte as long as the sum of all
-// fits one; a product puts it in the highest byte.
+// count is how many of a row are true: 32 at a time, which are added byte by byte as long as the sums fit a byte;
+// then by pairs of bytes, which a product adds in the highest.
 func (m *maskRows) count(at int) (k int) {
 	if m.step != 1 {
 		for range m.n {
@@ -117,13 +115,15 @@ func (m *maskRows) count(at int) (k int) {
 		return k
 	}
 	row := m.elements[at : at+m.n]
-	const group = 31 * 8
-	for len(row) >= 8 {
-		part, sum := row[:min(len(row)&^7, group)], uint64(0)
-		for i := 0; i+8 <= len(part); i += 8 {
-			sum += binary.LittleEndian.Uint64(part[i:])
+	const group, even, pairs = 63 * 32, 0x00ff00ff00ff00ff, 0x0001000100010001
+	for len(row) >= 32 {
+		part, sum := row[:min(len(row)&^31, group)], uint64(0)
+		for i := 0; i+32 <= len(part); i += 32 {
+			w := part[i : i+32]
+			sum += binary.LittleEndian.Uint64(w) + binary.LittleEndian.Uint64(w[8:]) +
+				binary.LittleEndian.Uint64(w[16:]) + binary.LittleEndian.Uint64(w[24:])
 		}
-		k += int(sum * ones >> 56)
+		k += int((sum&even + sum>>8&even) * pairs >> 48)
 		row = row[len(part):]
 	}
 	for _, b := range row {

@@ -163,6 +163,24 @@ func TestBuilderErrors(t *testing.T) {
 		{"batches broadcast", func() *ops.Node {
 			return ops.MatMul(ops.Zeros(g, tensor.Int8, 2, 3, 4), ops.Zeros(g, tensor.Int8, 3, 4, 5))
 		}, tensor.ErrShape, "ops.MatMul: shapes [2] and [3] do not broadcast"},
+		{"there are images and channels", func() *ops.Node { return ops.Conv(ops.Flatten(x), ops.Flatten(x), ops.ConvSpec{}) }, tensor.ErrRank, "ops.Conv: operand 0 has shape [6], operand 1, the weight, has shape [6]: want one rank, 2 or more"},
+		{"a list is for the axes of space", func() *ops.Node { return ops.Conv(x, x, ops.ConvSpec{Low: []int{1}}) }, tensor.ErrAxis, "ops.Conv: [1] for the 0 axes of space of operand shape [2 3]"},
+		{"axes are all axes", func() *ops.Node { return ops.Conv(x, x, ops.ConvSpec{XAxes: []int{0}}) }, tensor.ErrAxis, "ops.Conv: axes [0] for rank 2"},
+		{"axes are different", func() *ops.Node { return ops.Conv(x, x, ops.ConvSpec{WAxes: []int{0, -2}}) }, tensor.ErrAxis, "ops.Conv: axis -2 is repeated"},
+		{"groups are positive", func() *ops.Node { return ops.Conv(x, x, ops.ConvSpec{Groups: -1}) }, tensor.ErrShape, "ops.Conv: -1 groups"},
+		{"groups divide the features", func() *ops.Node { return ops.Conv(x, x, ops.ConvSpec{Groups: 3}) }, tensor.ErrShape, "ops.Conv: operand 1, the weight, has 2 features, which are not divided by 3 groups"},
+		{"groups divide the channels", func() *ops.Node { return ops.Conv(x, x, ops.ConvSpec{Groups: 2}) }, tensor.ErrShape, "ops.Conv: operand 0 has 3 channels in 2 groups, operand 1, the weight, has 3: shapes [2 3] and [2 3]"},
+		{"groups divide the batch", func() *ops.Node {
+			return ops.Conv(ops.Transpose(x), x, ops.ConvSpec{BatchGroups: 2, XAxes: []int{0, 1}, WAxes: []int{1, 0}})
+		}, tensor.ErrShape, "ops.Conv: operand 1, the weight, has 3 features"},
+		{"there is one kind of groups", func() *ops.Node { return ops.Conv(x, x, ops.ConvSpec{Groups: 2, BatchGroups: 2}) }, tensor.ErrUnsupported, "ops.Conv: 2 groups and 2 batch groups"},
+		{"what is over is of the transposed", func() *ops.Node { return ops.Conv(x, x, ops.ConvSpec{Over: []int{}}) }, tensor.ErrUnsupported, "ops.Conv: Over"},
+		{"features are what it begins with", func() *ops.Node { return ops.ConvTranspose(x, x, ops.ConvSpec{}) }, tensor.ErrShape, "ops.ConvTranspose: operand 0 has 3 channels in 1 groups, operand 1, the weight, has 2"},
+		{"batch groups are of Conv", func() *ops.Node { return ops.ConvTranspose(x, ops.Transpose(x), ops.ConvSpec{BatchGroups: 2}) }, tensor.ErrUnsupported, "ops.ConvTranspose: 2 batch groups"},
+		{"padding fits an int", func() *ops.Node {
+			return ops.Conv(ops.Reshape(x, 1, 2, 3), ops.Reshape(x, 1, 2, 3), ops.ConvSpec{High: []int{math.MinInt}})
+		}, tensor.ErrOverflow, "ops.Conv: padding"},
+
 		{"the extents fit", func() *ops.Node { return ops.Dot(x, e) }, tensor.ErrShape, "ops.Dot"},
 
 		{"an index has elements", func() *ops.Node { return ops.ArgMaxAll(e) }, tensor.ErrUnsupported, "ops.ArgMaxAll: operand shape [0 3]"},

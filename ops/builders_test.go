@@ -137,6 +137,12 @@ func viewRows() []builderRow {
 		{"OneHot", "", specs(n64), func(x []*ops.Node) *ops.Node { return ops.OneHot(x[0], 3, tensor.Float32) }},
 		{"MatMul", "", specs(a64, spec(tensor.Float64, 5, 3, 2)), func(x []*ops.Node) *ops.Node { return ops.MatMul(x[0], x[1]) }},
 		{"MatMul", "", specs(spec(tensor.Complex128, 4, 2, 3), spec(tensor.Complex128, 3)), func(x []*ops.Node) *ops.Node { return ops.MatMul(x[0], x[1]) }},
+		{"Conv", "", specs(spec(tensor.Float64, 2, 4, 5), spec(tensor.Float64, 6, 2, 3)), func(x []*ops.Node) *ops.Node {
+			return ops.Conv(x[0], x[1], ops.ConvSpec{Groups: 2})
+		}},
+		{"ConvTranspose", "", specs(spec(tensor.Float64, 2, 4, 5), spec(tensor.Float64, 4, 2, 3)), func(x []*ops.Node) *ops.Node {
+			return ops.ConvTranspose(x[0], x[1], ops.ConvSpec{Groups: 2})
+		}},
 		{"Dot", "", specs(spec(tensor.Float64, 5, 2, 3), spec(tensor.Float64, 5, 3, 2)), func(x []*ops.Node) *ops.Node { return ops.Dot(x[0], x[1]) }},
 		{"Einsum", "", specs(a64, spec(tensor.Float64, 4, 3), spec(tensor.Float64, 4, 4)), func(x []*ops.Node) *ops.Node { return ops.Einsum("ij,kj,kk->i", x...) }},
 	}

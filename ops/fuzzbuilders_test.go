@@ -33,7 +33,7 @@ var builders = map[string]any{
 	"AvgPool": ops.AvgPool, "BatchNormalize": ops.BatchNormalize, "Bernoulli": ops.Bernoulli,
 	"Bincount": ops.Bincount, "BroadcastTo": ops.BroadcastTo, "Cast": ops.Cast, "Cbrt": ops.Cbrt,
 	"Ceil": ops.Ceil, "Clamp": ops.Clamp, "Combiner": ops.Combiner, "Complex": ops.Complex, "Compress": ops.Compress, "Concat": ops.Concat,
-	"Conj": ops.Conj, "Cos": ops.Cos, "Cosh": ops.Cosh, "CumMax": ops.CumMax,
+	"Conj": ops.Conj, "Conv": ops.Conv, "ConvTranspose": ops.ConvTranspose, "Cos": ops.Cos, "Cosh": ops.Cosh, "CumMax": ops.CumMax,
 	"CumMaxWithIndex": ops.CumMaxWithIndex, "CumMin": ops.CumMin, "CumMinWithIndex": ops.CumMinWithIndex,
 	"CumProd": ops.CumProd, "CumSum": ops.CumSum, "Diagonal": ops.Diagonal, "Diff": ops.Diff, "Div": ops.Div,
 	"Dot": ops.Dot, "DynamicSlice": ops.DynamicSlice, "DynamicUpdateSlice": ops.DynamicUpdateSlice,

@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -229,6 +230,43 @@ func TestInferProducts(t *testing.T) {
 		{why: "wants words", op: ops.RandomBitsOp{}, in: specs(spec(tensor.Int32, 2)), err: tensor.ErrDType, says: "the key is int32[2]"},
 		{why: "wants an axis", op: ops.RandomBitsOp{}, in: specs(spec(tensor.Uint32)), err: tensor.ErrDType, says: "the key is uint32[]"},
 		{why: "wants extents", op: ops.RandomBitsOp{Shape: []int{-1}}, in: specs(spec(tensor.Uint32, 2)), err: tensor.ErrShape, says: "-1"},
+	})
+}
+
+func TestInferConv(t *testing.T) {
+	plain := func(space int) ops.ConvOp {
+		o := ops.ConvOp{}
+		for range space {
+			o.Strides, o.Dilations, o.Between = append(o.Strides, 1), append(o.Dilations, 1), append(o.Between, 1)
+			o.Low, o.High = append(o.Low, 0), append(o.High, 0)
+		}
+		return o
+	}
+	with := func(f func(o *ops.ConvOp)) ops.ConvOp {
+		o := plain(1)
+		f(&o)
+		return o
+	}
+	x, w := f32spec(2, 3, 7), f32spec(5, 3, 2)
+	checkInfer(t, []inferRow{
+		{why: "has a window wherever one ends inside", op: plain(1), in: specs(x, w), want: f32spec(2, 5, 6)},
+		{why: "is a product without space", op: plain(0), in: specs(f32spec(2, 3), f32spec(5, 3)), want: f32spec(2, 5)},
+		{why: "keeps groups", op: plain(1), in: specs(f32spec(2, 6, 4, 3, 7), f32spec(6, 4, 5, 3, 2)), want: f32spec(2, 6, 4, 5, 6)},
+		{why: "strides", op: with(func(o *ops.ConvOp) { o.Strides[0] = 4 }), in: specs(x, w), want: f32spec(2, 5, 2)},
+		{why: "dilates", op: with(func(o *ops.ConvOp) { o.Dilations[0] = 6 }), in: specs(x, w), want: f32spec(2, 5, 1)},
+		{why: "sets apart, then pads", op: with(func(o *ops.ConvOp) { o.Between[0], o.Low[0], o.High[0] = 2, -1, 3 }), in: specs(x, w), want: f32spec(2, 5, 14)},
+		{why: "has no window longer than there is", op: plain(1), in: specs(f32spec(2, 3, 1), w), want: f32spec(2, 5, 0)},
+		{why: "has no groups alike", op: plain(1), in: specs(f32spec(2, 4, 3, 7), f32spec(5, 5, 3, 2)), err: tensor.ErrShape, says: "operand 0 has [4 3] for groups and channels, operand 1, the weight, of shape [5 5 3 2] has [5 3]"},
+		{why: "has no channels alike", op: plain(1), in: specs(x, f32spec(5, 4, 2)), err: tensor.ErrShape, says: "operand 0 has [3] for groups and channels"},
+		{why: "wants one rank", op: plain(1), in: specs(x, f32spec(5, 3)), err: tensor.ErrRank, says: "operand 0 has shape [2 3 7], operand 1, the weight, has shape [5 3]"},
+		{why: "wants axes of space", op: plain(3), in: specs(x, w), err: tensor.ErrRank, says: "want one rank, 5 or more"},
+		{why: "wants one dtype", op: plain(1), in: specs(x, i32spec(5, 3, 2)), err: tensor.ErrDType, says: "operand 1 is int32"},
+		{why: "wants numbers", op: plain(1), in: specs(boolspec(2, 3, 7), boolspec(5, 3, 2)), err: tensor.ErrDType, says: "operand 0 is bool"},
+		{why: "wants lists of one length", op: with(func(o *ops.ConvOp) { o.High = nil }), in: specs(x, w), err: tensor.ErrAxis, says: "want as many"},
+		{why: "strides forwards", op: with(func(o *ops.ConvOp) { o.Strides[0] = 0 }), in: specs(x, w), err: tensor.ErrShape, says: "stride 0"},
+		{why: "crops no more than there is", op: with(func(o *ops.ConvOp) { o.Low[0] = -8 }), in: specs(x, w), err: tensor.ErrShape, says: "padding -8 and 0 crops more than the extent 7"},
+		{why: "pads by what fits an int", op: with(func(o *ops.ConvOp) { o.Low[0] = math.MaxInt }), in: specs(x, w), err: tensor.ErrOverflow, says: "padding"},
+		{why: "wants two operands", op: plain(1), in: specs(x), err: tensor.ErrUnsupported, says: "1 operands, want 2"},
 	})
 }
 

@@ -17,7 +17,7 @@ func costly(c *graph.Call) bool {
 		return o.Fn == ops.ReduceLogSumExp || o.Fn == ops.ReduceProd
 	case ops.ScanOp:
 		return o.Fn == ops.ScanLogSumExp || o.Fn == ops.ScanProd || o.Fn == ops.ScanAffine
-	case ops.SoftmaxOp, ops.ArgReduceOp, ops.MatMulOp, ops.SortOp, ops.SearchSortedOp:
+	case ops.SoftmaxOp, ops.ArgReduceOp, ops.MatMulOp, ops.ConvOp, ops.SortOp, ops.SearchSortedOp:
 		return true
 	}
 	return false

@@ -12,7 +12,7 @@ import (
 // Exacts is every case.
 func Exacts() []Exact {
 	return slices.Concat(orderCases(), guardCases(), castCases(), scatterCases(), boundCases(), readingCases(),
-		writingCases(), emptyCases(), randomCases(), slopeCases(), slidingCases(),
+		writingCases(), emptyCases(), randomCases(), slopeCases(), slidingCases(), convCases(),
 		normCases(), elementCases(), cumulativeCases(), combinerCases(), sortCases(), segmentCases(), controlCases())
 }
 

@@ -67,6 +67,8 @@ func reference(op graph.Op, in []array) ([]outcome, error) {
 		return one(refSoftmax(o, in[0]))
 	case ops.MatMulOp:
 		return one(refMatMul(in[0], in[1]))
+	case ops.ConvOp:
+		return one(refConv(o, in[0], in[1]))
 	case ops.CompressOp:
 		return one(refCompress(o, in[0], in[1]))
 	case ops.ExpandOp:

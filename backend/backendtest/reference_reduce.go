@@ -319,51 +319,67 @@ func softmax(line []float64, k int, log bool) (v, unit float64) {
 
 // refMatMul: Σₖ x[b…, i, k]·y[b…, k, j].
 func refMatMul(x, y array) outcome {
-	dt, rank := x.DType, x.Rank()
+	rank := x.Rank()
 	shape := append(append([]int{}, x.Shape[:rank-1]...), y.Shape[rank-1])
-	out := newArray(dt, shape...)
-	r := outcome{array: out}
-	if dt.IsFloat() || dt.IsComplex() {
-		r.ulps, r.scale = 1, make([]float64, len(out.at))
-	}
+	r := newProducts(x.DType, shape)
 	each(shape, func(idx []int) {
 		xi, yi := append([]int{}, idx...), append([]int{}, idx...)
-		var products []element
-		size, z, w := 0.0, big.NewInt(0), wideOf(0)
+		var factors [][2]element
 		for k := range x.Shape[rank-1] {
 			xi[rank-1], yi[rank-2] = k, k
-			a, b := x.elem(xi), y.elem(yi)
-			switch {
-			case dt.IsFloat():
-				p := mul(bf(floatOf(dt, a.re)), bf(floatOf(dt, b.re)))
-				w.re = add(w.re, p)
-				size += math.Abs(float(p))
-			case dt.IsComplex():
-				p := cmul(wideOf(complexOf(dt, a)), wideOf(complexOf(dt, b)))
-				w = cadd(w, p)
-				c := p.complex()
-				size += math.Hypot(real(c), imag(c))
-			case dt == tensor.Bool:
-				products = append(products, fromBool(a.re&b.re != 0))
-			default:
-				z.Add(z, new(big.Int).Mul(integer(dt, a), integer(dt, b)))
-			}
+			factors = append(factors, [2]element{x.elem(xi), y.elem(yi)})
 		}
-		pos := out.pos(idx)
-		switch {
-		case r.ulps > 0:
-			n := float64(x.Shape[rank-1])
-			if dt.IsHalf() {
-				n = 1 + n/256
-			}
-			out.at[pos], r.scale[pos] = fromComplexOrReal(dt, w.complex()), 2*n*size
-		case dt == tensor.Bool:
-			out.at[pos], _ = fold(ops.ReduceSum, dt, products)
-		default:
-			out.at[pos] = castInt(dt, z)
-		}
+		r.set(idx, factors)
 	})
+	return r.outcome
+}
+
+// products is an outcome of which the elements are sums of products.
+type products struct{ outcome }
+
+func newProducts(dt tensor.DType, shape []int) products {
+	r := products{outcome{array: newArray(dt, shape...)}}
+	if dt.IsFloat() || dt.IsComplex() {
+		r.ulps, r.scale = 1, make([]float64, len(r.at))
+	}
 	return r
+}
+
+// set makes an element the sum of the products of some factors.
+func (r *products) set(idx []int, factors [][2]element) {
+	dt, pos := r.DType, r.pos(idx)
+	var terms []element
+	size, z, w := 0.0, big.NewInt(0), wideOf(0)
+	for _, f := range factors {
+		a, b := f[0], f[1]
+		switch {
+		case dt.IsFloat():
+			p := mul(bf(floatOf(dt, a.re)), bf(floatOf(dt, b.re)))
+			w.re = add(w.re, p)
+			size += math.Abs(float(p))
+		case dt.IsComplex():
+			p := cmul(wideOf(complexOf(dt, a)), wideOf(complexOf(dt, b)))
+			w = cadd(w, p)
+			c := p.complex()
+			size += math.Hypot(real(c), imag(c))
+		case dt == tensor.Bool:
+			terms = append(terms, fromBool(a.re&b.re != 0))
+		default:
+			z.Add(z, new(big.Int).Mul(integer(dt, a), integer(dt, b)))
+		}
+	}
+	switch {
+	case r.ulps > 0:
+		n := float64(len(factors))
+		if dt.IsHalf() {
+			n = 1 + n/256
+		}
+		r.at[pos], r.scale[pos] = fromComplexOrReal(dt, w.complex()), 2*n*size
+	case dt == tensor.Bool:
+		r.at[pos], _ = fold(ops.ReduceSum, dt, terms)
+	default:
+		r.at[pos] = castInt(dt, z)
+	}
 }
 
 func fromComplexOrReal(dt tensor.DType, c complex128) element {

@@ -80,7 +80,7 @@ var (
 func Table() []Row {
 	return slices.Concat(unaryRows(), binaryRows(), compositeRows(), castRows(), creationRows(), viewRows(),
 		reductionRows(), cumulativeRows(), combinerRows(), slidingRows(), normRows(), elementRows(),
-		productRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows(), sortRows(),
+		productRows(), convRows(), randomRows(), gatherRows(), scatterRows(), scanRows(), indexRows(), sortRows(),
 		quantileRows(), uniqueRows(), controlRows(), segmentRows(), bagRows(), nanRows())
 }
 

@@ -89,6 +89,10 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 	case 5:
 		x.op = ops.SoftmaxOp{Axis: axis, Log: r.IntN(2) == 0}
 	case 6:
+		if r.IntN(2) == 0 {
+			x.drawnConv(dt)
+			break
+		}
 		batch := drawnShape(r, r.IntN(2))
 		m, k, n := r.IntN(20), r.IntN(40), r.IntN(20)
 		x.in = nil
@@ -141,6 +145,25 @@ func drawnTrial(r *rand.Rand, b graph.Backend) *trial {
 		x.drawnMasked(dt, shape, axis, payloads)
 	}
 	return x
+}
+
+// drawnConv draws a convolution of up to three axes of space and one of groups.
+func (x *trial) drawnConv(dt tensor.DType) {
+	r, o := x.rng, ops.ConvOp{Strides: []int{}, Dilations: []int{}, Between: []int{}, Low: []int{}, High: []int{}}
+	images, channels, groups := []int{r.IntN(4)}, r.IntN(9), make([]int, r.IntN(2))
+	for i := range groups {
+		groups[i] = r.IntN(3)
+	}
+	if r.IntN(8) == 0 {
+		channels = 300
+	}
+	in0, in1 := append(append(images, groups...), channels), append(groups, r.IntN(20), channels)
+	for range r.IntN(4) {
+		o.Strides, o.Dilations, o.Between = append(o.Strides, 1+r.IntN(3)), append(o.Dilations, 1+r.IntN(2)), append(o.Between, 1+r.IntN(2))
+		o.Low, o.High = append(o.Low, r.IntN(4)-1), append(o.High, r.IntN(4)-1)
+		in0, in1 = append(in0, r.IntN(9)), append(in1, r.IntN(4))
+	}
+	x.op, x.in = o, []array{in(between(-2, 2), in0...).make(r, dt), in(between(-2, 2), in1...).make(r, dt)}
 }
 
 // drawnSlice is a slice of a shape.

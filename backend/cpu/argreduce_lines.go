@@ -59,7 +59,7 @@ func newArgLines[E tensor.Element, K number](p *ArgReducePlan, axis int, direct 
 	kept := tensor.Layout{Shape: dst.Shape, Strides: dropAxis(src.Strides, axis), Offset: src.Offset}
 	k.lines = newNestByStride(kept, dst)
 	if sideBySide(&k.lines, k.length, k.step) {
-		k.width = stripBytes / tensor.DTypeFor[K]().Size()
+		k.width = stripWidth(&k.lines, k.length, sizeOf[K]())
 	}
 	return k
 }

@@ -131,7 +131,7 @@ func floatBinary[T float](fn ops.BinaryFn) func(out, a, b []T) {
 	case ops.BinaryMod:
 		return modFloats[T]
 	case ops.BinaryGuard:
-		return guardFloats[T]
+		return simd.FloatsOf[T]().Guard
 	}
 	return arithmetic[T](fn)
 }
@@ -152,7 +152,7 @@ func compileComplex(op ops.BinaryOp, out, a, b graph.Operand) (graph.Kernel, err
 	}
 	k := &piecewise{fixed: fixed{out: []graph.Operand{out}, in: []graph.Operand{a, b}}}
 	for i, o := range k.in {
-		k.parts = append(k.parts, part{moveTiles(o.DType.Size(), componentsOf(out.Layout, i), o.Layout), i})
+		k.parts = append(k.parts, part{copyTiles(o.DType.Size(), componentsOf(out.Layout, i), o.Layout), i})
 	}
 	return k, nil
 }

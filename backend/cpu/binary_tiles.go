@@ -47,18 +47,6 @@ func modFloats[T float](out, a, b []T) {
 	}
 }
 
-// guardFloats is 0 where a is 0 and b is not finite, else b.
-func guardFloats[T float](out, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		v := b[i]
-		if a[i] == 0 && v-v != 0 {
-			v = 0
-		}
-		out[i] = v
-	}
-}
-
 // secondTile is the guard of a type in which everything is finite.
 func secondTile[T any](out, _, b []T) { copy(out, b) }
 

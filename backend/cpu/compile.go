@@ -33,6 +33,8 @@ func compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, e
 		return compileConcat(op, out[0], in)
 	case ops.MatMulOp:
 		return compileMatMul(op, out[0], in[0], in[1])
+	case ops.ConvOp:
+		return compileConv(op, out[0], in[0], in[1])
 	case ops.ReduceOp:
 		return compileReduce(op, out[0], in)
 	case ops.ArgReduceOp:

@@ -33,6 +33,7 @@ func TestCompileTrustsNothing(t *testing.T) {
 		{block, append(operands(f, 2, 3), operands(f, 1, 2)...)},
 		{ops.ConcatOp{Axis: 1}, append(operands(f, 2, 3), operands(f, 2, 1)...)},
 		{ops.MatMulOp{}, append(operands(f, 2, 3), operands(f, 3, 2)...)},
+		{ops.ConvOp{Strides: []int{1}, Dilations: []int{1}, Between: []int{2}, Low: []int{1}, High: []int{0}}, append(operands(f, 2, 3, 4), operands(f, 5, 3, 2)...)},
 		{ops.ReduceOp{Axes: []int{1}}, operands(f, 2, 3)},
 		{ops.ReduceOp{Axes: []int{0}, Init: true}, append(operands(f, 2, 3), operands(f)...)},
 		{ops.ArgReduceOp{Axis: 1, Index: i}, operands(f, 2, 3)},

@@ -33,7 +33,7 @@ func compileConcat(op ops.ConcatOp, out graph.Operand, in []graph.Operand) (grap
 		if err != nil {
 			return nil, err
 		}
-		k.parts = append(k.parts, part{moveTiles(out.DType.Size(), slice, o.Layout), i})
+		k.parts = append(k.parts, part{copyTiles(out.DType.Size(), slice, o.Layout), i})
 		start[op.Axis] += o.Shape[op.Axis]
 	}
 	if start[op.Axis] != out.Shape[op.Axis] {

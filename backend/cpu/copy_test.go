@@ -54,6 +54,29 @@ func TestCopy(t *testing.T) {
 	})
 }
 
+// TestCopyPast: what is written past the caches is the same, whole lines or not, and so are its neighbours.
+func TestCopyPast(t *testing.T) {
+	old := tuning.past
+	t.Cleanup(func() { tuning.past = old })
+	tuning.past = 1
+	for _, dt := range []tensor.DType{tensor.Int8, tensor.Float16, tensor.Float32, tensor.Float64, tensor.Complex128} {
+		for _, shape := range [][]int{{64, 48}, {48, 64}, {130, 70}, {7, 600}, {2, 48, 33}, {3000}} {
+			t.Run(fmt.Sprint(dt, shape), func(t *testing.T) { checkElementwise(t, copyCase(dt), shape) })
+		}
+	}
+	x := tensor.Must(tensor.New(tensor.Float32, 48, 64))
+	for i := range 48 * 64 {
+		tensor.Elements[float32](x.Storage())[i] = float32(i)
+	}
+	turned, y := tensor.Must(x.View().Transpose(1, 0)), tensor.Must(tensor.New(tensor.Float32, 64, 48))
+	runOn(t, 2, compileFor(t, copyCase(tensor.Float32), y.View(), []tensor.View{turned}), y.View(), turned)
+	for i, v := range tensor.Elements[float32](y.Storage())[:48*64] {
+		if want := float32(i%48*64 + i/48); v != want {
+			t.Fatalf("transposed element %d is %v, want %v", i, v, want)
+		}
+	}
+}
+
 // putNaively is a copy of x in which u stands at a slice.
 func putNaively(x, u tensor.View, op ops.PutSliceOp) []byte {
 	y := tensor.Must(x.Copy()).View()

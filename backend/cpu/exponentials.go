@@ -23,6 +23,9 @@ type terms[A any] struct {
 	line    func(x []A, m A) // x ← the term of x
 	columns func(x, m []A)   // x ← the term of x, column by column
 	total   func(sum, m A) A // the result of a line
+	// Where they are not nil: out = terms of x, beside the sums of its blocks, or added to acc.
+	sums func(sums, out, x []A, m A)
+	rows func(acc, out, x, m []A)
 }
 
 var (
@@ -37,6 +40,7 @@ func newExponentials[A float](exp, log func(A) A) *exponentials[A] {
 			line:    func(x []A, m A) { f.Shift(x, x, m); e.Exp(x, x) },
 			columns: func(x, m []A) { f.Shifts(x, x, m); e.Exp(x, x) },
 			total:   func(sum, m A) A { return m + log(sum) },
+			sums:    e.ExpSums, rows: e.ExpRows,
 		},
 		shift: f.Shift, shifts: f.Shifts, logs: e.Log,
 		one: func(x, m A) A { return exp(simd.Shifted(x, m)) }, log: log,

@@ -37,7 +37,7 @@ type fold[A any] struct {
 	anyOrder bool // the same bits in every order: no lanes, no tree
 	join     func(a, b A) A
 	block    func(x []A) A             // of one element or more, in lanes; of any number in any order
-	blocks   func(out, x []A)          // of several whole blocks; nil where that is no faster
+	line     func(x []A) A             // the tree of one element or more; nil: block by block
 	row      func(out, a, b []A)       // a ∘ b, column by column
 	rows     func(acc, a, b, c, d []A) // ((acc∘a)∘b)∘c)∘d, column by column
 }
@@ -46,7 +46,7 @@ func sumOf[A summable](anyOrder bool) *fold[A] {
 	s := simd.SumsOf[A]()
 	f := &fold[A]{anyOrder: anyOrder, join: add[A], block: s.Block, row: s.Row, rows: s.Rows}
 	if !anyOrder {
-		f.blocks = s.Blocks
+		f.line = s.Line
 	}
 	return f
 }

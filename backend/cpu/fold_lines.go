@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/adjoint-go/adjoint/tensor"
+import (
+	"math/bits"
+
+	"github.com/adjoint-go/adjoint/tensor"
+)
 
 // folder folds lines of E in the type A: one after another, or a strip of neighbouring lines side by side.
 // Both loops follow the tree, so a line has the same bits either way.
@@ -22,11 +26,11 @@ type lineReader[E tensor.Element, A any] struct {
 	runs    runs
 	tree    cascade[A]
 	block   [blockSize]A
-	values  [32]A // of blocks
 	offsets [blockSize]int
 	rows    []A // 4 rows of a strip
 	lanes   []A // a row a lane
 	trees   rowCascade[A]
+	terms   []A // of some blocks, behind their sums
 }
 
 // prepare readies w for the elements in a storage.
@@ -50,8 +54,13 @@ func (w *lineReader[E, A]) release() { w.src, w.direct = nil, nil }
 func (p *folder[E, A]) foldLine(w *lineReader[E, A], f *fold[A], base, from, to int, top []A) A {
 	step := p.line.step[0]
 	direct := p.direct && top == nil && step == 1
-	if n := to - from; direct && to <= p.line.row && (n <= blockSize || f.anyOrder) && n > 0 {
-		return f.block(w.direct[base+from:][:n]) // most lines of most tensors
+	if n := to - from; direct && to <= p.line.row && n > 0 { // most lines of most tensors
+		switch x := w.direct[base+from:][:n]; {
+		case n <= blockSize || f.anyOrder:
+			return f.block(x)
+		case f.line != nil:
+			return f.line(x)
+		}
 	}
 	most, least := blockSize, blockSize // elements that make a block where they lie
 	if f.anyOrder {
@@ -64,8 +73,13 @@ func (p *folder[E, A]) foldLine(w *lineReader[E, A], f *fold[A], base, from, to 
 		at += base
 		for n > 0 {
 			var x []A
-			if direct && filled == 0 && f.blocks != nil && n >= 2*blockSize {
-				m := w.pushBlocks(f, w.direct[at:][:n])
+			if direct && filled == 0 && f.line != nil && n >= 2*blockSize {
+				m := w.pushTree(f, w.direct[at:][:n])
+				i, n, at = i+m, n-m, at+m
+				continue
+			}
+			if top != nil && p.direct && step == 1 && filled == 0 && p.terms.sums != nil && n >= blockSize {
+				m := p.pushTerms(w, f, w.direct[at:][:n], top[0])
 				i, n, at = i+m, n-m, at+m
 				continue
 			}
@@ -98,15 +112,26 @@ func (p *folder[E, A]) foldLine(w *lineReader[E, A], f *fold[A], base, from, to 
 	return w.tree.total(f)
 }
 
-// pushBlocks pushes the values of whole blocks of x, as many as there is room for, and returns how many
-// elements they are.
-func (w *lineReader[E, A]) pushBlocks(f *fold[A], x []A) int {
-	values := w.values[:min(len(x)/blockSize, len(w.values))]
-	f.blocks(values, x)
-	for _, v := range values {
+// pushTree pushes the largest subtree that begins x, whose elements are whole blocks, and returns how many
+// elements it has.
+func (w *lineReader[E, A]) pushTree(f *fold[A], x []A) int {
+	level := min(bits.Len(uint(len(x)/blockSize))-1, bits.TrailingZeros(w.tree.n))
+	n := blockSize << level
+	w.tree.pushTree(f, f.line(x[:n]), level)
+	return n
+}
+
+// pushTerms pushes the sums of the terms of whole blocks of x and returns how many elements they are. The terms go
+// to scratch that stays in the nearest cache.
+func (p *folder[E, A]) pushTerms(w *lineReader[E, A], f *fold[A], x []A, m A) int {
+	n := min(len(x)/blockSize, 16)
+	w.terms = grown(w.terms, n*(blockSize+1))
+	sums, terms := w.terms[:n], w.terms[n:]
+	p.terms.sums(sums, terms, x[:len(terms)], m)
+	for _, v := range sums {
 		w.tree.push(f, v)
 	}
-	return len(values) * blockSize
+	return len(terms)
 }
 
 // foldStrip does what foldLine does for len(out) lines at a time, row by row; top has an element a line. It
@@ -164,6 +189,12 @@ func (p *folder[E, A]) offsets(w *lineReader[E, A], offsets []int, base int) {
 func (p *folder[E, A]) foldRows(w *lineReader[E, A], f *fold[A], acc []A, offsets []int, first, stride int,
 	top []A) {
 	j, n := first, len(acc)
+	if top != nil && p.terms.rows != nil {
+		for ; j < len(offsets); j += stride {
+			p.terms.rows(acc, w.rows[:n], p.row(w, 0, n, offsets[j], nil), top)
+		}
+		return
+	}
 	for ; j+3*stride < len(offsets); j += 4 * stride {
 		a, b := p.row(w, 0, n, offsets[j], top), p.row(w, 1, n, offsets[j+stride], top)
 		c, d := p.row(w, 2, n, offsets[j+2*stride], top), p.row(w, 3, n, offsets[j+3*stride], top)

@@ -10,13 +10,16 @@ type cascade[A any] struct {
 	level [64]A
 }
 
-func (c *cascade[A]) push(f *fold[A], v A) {
-	k := bits.TrailingZeros(^c.n) // levels 0 to k−1 are full
-	for i := range k {
-		v = f.join(c.level[i], v)
+func (c *cascade[A]) push(f *fold[A], v A) { c.pushTree(f, v, 0) }
+
+// pushTree pushes the value of 2ᵏ blocks; the number of those before is a multiple of 2ᵏ.
+func (c *cascade[A]) pushTree(f *fold[A], v A, k int) {
+	one := uint(1) << k
+	for ; c.n>>k&1 == 1; k++ {
+		v = f.join(c.level[k&63], v)
 	}
 	c.level[k&63] = v
-	c.n++
+	c.n += one
 }
 
 // total joins what is left, the smallest subtrees first, and empties the cascade.

@@ -177,9 +177,10 @@ func stepKernel(s graph.FusedStep, in []graph.Operand, op graph.FusedOp) (*eleme
 	return k, nil
 }
 
-// tileElements is how many elements make a tile.
+// tileElements is how many elements make a tile: whole cache lines, so that all tiles begin with one where the first
+// does.
 func (p *program) tileElements() int {
-	n := fusedBytes / (p.widest * (p.registers + len(p.layouts)))
+	n := fusedBytes / (p.widest * (p.registers + len(p.layouts))) &^ 63
 	return min(max(n, fusedLeast), tileBytes/p.widest)
 }
 

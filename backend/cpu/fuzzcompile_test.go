@@ -153,6 +153,9 @@ func (d *dice) hostileOp() (graph.Op, []tensor.Spec) {
 		}
 		return ops.ConcatOp{Axis: axis}, []tensor.Spec{x, {DType: dt, Shape: y}, x}[:1+d.n(3)]
 	case 10:
+		if d.n(2) == 1 {
+			return d.conv(x)
+		}
 		return d.matMul(x)
 	case 11:
 		o := ops.ReduceOp{Fn: ops.ReduceFn(fn % 8), Axes: d.some(rank), Init: d.n(4) == 3}
@@ -252,6 +255,35 @@ func (d *dice) matMul(x tensor.Spec) (graph.Op, []tensor.Spec) {
 		y[n-2], y[n-1] = y[n-1], d.extent()
 	}
 	return ops.MatMulOp{}, []tensor.Spec{x, {DType: x.DType, Shape: y}}
+}
+
+// conv draws a convolution of x, whose axes of space are its last ones.
+func (d *dice) conv(x tensor.Spec) (graph.Op, []tensor.Spec) {
+	n := x.Rank()
+	space := d.n(max(n-1, 1))
+	w := append(slices.Clone(x.Shape[min(1, n):max(n-space-1, min(1, n))]), d.n(4))
+	for _, extent := range x.Shape[max(n-space-1, 0):] {
+		w = append(w, extent)
+	}
+	var o ops.ConvOp
+	for j := range space {
+		few := func() int {
+			if d.n(20) == 19 {
+				return d.int()
+			}
+			return 1 + d.n(3)
+		}
+		if len(w) > 0 {
+			w[len(w)-1-j] = few()
+		}
+		o.Strides, o.Dilations, o.Between = append(o.Strides, few()), append(o.Dilations, few()), append(o.Between, few())
+		o.Low, o.High = append(o.Low, few()-1), append(o.High, few()-1)
+	}
+	if d.n(16) == 15 { // one of the lists is any
+		list := []*[]int{&w, &o.Strides, &o.Dilations, &o.Between, &o.Low, &o.High}[d.n(6)]
+		*list = d.ints(len(*list))
+	}
+	return o, []tensor.Spec{x, {DType: x.DType, Shape: w}}
 }
 
 // window draws what moves elements through a window, or checks one.

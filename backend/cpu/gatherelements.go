@@ -3,39 +3,50 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // elementGather is a gather whose windows are single elements, each found by one index that the check has
-// let pass: u[p] = x[base(p) + index(p)·stride]. It is bound by the latency of reading x, which the processor
-// hides by running ahead of it, if nothing but the index decides where to read: so base and index become an
-// offset in the very loop that moves, without a branch. 1.5 ns an element from the first-level cache.
+// let pass: u[p] = x[base(p) + index(p)·stride]. Along the last axis of x it is bound by memory: the line that
+// indices choose from is in the first-level cache, the next one is fetched meanwhile.
 //
 // Along any axis of x but the last, neighbours of u are neighbours of x, and what an index chooses is the
 // line: each read then touches another page, and where lines are a power of two apart, few sets of a cache.
-// So a strip of columns of x is packed first, and the elements of all lines of u are found in the strip.
+// So a strip of columns of x is packed first, and the elements of all lines of u are found in the strip. It is
+// bound by the second-level cache, a load an element, and by rows that are short and far apart, which are fetched
+// rows ahead.
 type elementGather struct {
 	nest  nest // of u, x at index 0, the index
 	index *indexOperand
-	take  func(dst *tensor.Storage, to, toStep int, src *tensor.Storage, from, fromStep int, vals []int64,
-		wrap int64, stride int)
-	size int // bytes of an element
+	take  func(dst, src, index *tensor.Storage, p *takePiece) // indices as they are stored, of int32 or int64; or nil
+	widen func(dst, src *tensor.Storage, vals []int64, p *takePiece)
+	size  int  // bytes of an element
+	past  bool // u is too large to be found in a cache later
 
 	// Where strips are packed: the outer axes of nest but the last few move x, the last few do not.
 	wide   int  // columns of a strip; 0 where there are no strips
 	strips nest // the outer axes that move x, and the strips of a row
-	lines  nest // the lines of u that read one strip
-	pack   mover
+	lines  nest // the lines of u that read one strip, the last axis of them as a row
+	pack   packer
 	spare  states[elementStrip]
 }
 
 // elementStrip is a strip of x and what else a thread needs for one.
 type elementStrip struct {
 	packed *tensor.Storage
+	rows   simd.Places // those of x that are packed
 	place  cursor
 	line   cursor
 	vals   []int64
+	piece  takePiece
+}
+
+// takePiece is rows of u that read one part of x: where u and the index begin, and the step of u's columns.
+type takePiece struct {
+	simd.Take
+	to, toStep, index int
 }
 
 // newElementGather is nil for a gather of another kind.
@@ -45,17 +56,41 @@ func newElementGather(s *windowSpec, p *windowPlan, size int) *elementGather {
 	}
 	e := &elementGather{
 		nest:  newNestByStride(p.places[0], p.places[1], p.places[2]),
-		index: &p.index[0], take: takerOf(size), size: size, pack: moverOf(size),
+		index: &p.index[0], size: size, past: p.positions*size >= tuning.past,
 	}
+	e.choose()
 	e.cut()
 	e.spare.make = func() *elementStrip {
 		w := &elementStrip{vals: make([]int64, max(indexBlock, e.wide))}
 		if e.wide > 0 {
 			w.packed = tensor.NewStorage(e.wide * e.index.extent * e.size)
+			for r := range e.index.extent {
+				w.rows.At, w.rows.From = append(w.rows.At, r*e.index.stride), append(w.rows.From, r)
+			}
 		}
 		return w
 	}
 	return e
+}
+
+// choose finds the functions for the elements and the indices.
+func (e *elementGather) choose() {
+	wide := e.index.wide()
+	switch e.size {
+	case 1:
+		e.take, e.widen, e.pack = takeOf[uint8](wide), takeWidened[uint8], packRows[uint8]
+	case 2:
+		e.take, e.widen, e.pack = takeOf[uint16](wide), takeWidened[uint16], packRows[uint16]
+	case 4:
+		e.take, e.widen, e.pack = takeOf[uint32](wide), takeWidened[uint32], packRows[uint32]
+	case 8:
+		e.take, e.widen, e.pack = takeOf[uint64](wide), takeWidened[uint64], packRows[uint64]
+	default:
+		e.take, e.widen, e.pack = takeOf[complex128](wide), takeWidened[complex128], packRows[complex128]
+	}
+	if e.index.inside == nil || e.nest.step[0] != 1 || e.nest.step[2] != 1 {
+		e.take = nil
+	}
 }
 
 // cut makes strips where they pay: x moves along a row of u, the index moves it further than a cache line, the
@@ -69,19 +104,28 @@ func (e *elementGather) cut() {
 		still--
 		lines *= n.outer[still]
 	}
+	line := 64 / e.size
 	wide := min(tuning.strip/e.size/max(e.index.extent, 1), n.row) // an extent may be any
-	if n.step[1] == 0 || magnitude(e.index.stride) < 64/e.size || lines < e.index.extent/4 ||
-		wide < min(64/e.size, n.row) {
+	if n.step[1] == 0 || magnitude(e.index.stride) < line || lines < e.index.extent/4 || wide < min(line, n.row) {
 		return
 	}
+	if wide < n.row {
+		wide = wide / line * line
+	}
 	e.wide = wide
-	e.lines = nest{outer: n.outer[still:], rows: lines, row: 1, offset: make([]int, 3), step: make([]int, 3)}
+	e.lines = nest{rows: 1, row: 1, offset: make([]int, 3), step: make([]int, 3), strides: make([][]int, 3)}
 	e.strips = nest{
 		outer:  append(slices.Clone(n.outer[:still]), ceilDiv(n.row, wide)),
 		offset: n.offset, row: 1, step: make([]int, 3),
 	}
+	last := len(n.outer) - 1
+	if still <= last {
+		e.lines.outer, e.lines.row, e.lines.rows = n.outer[still:last], n.outer[last], tensor.Size(n.outer[still:last])
+	}
 	for k := range n.strides {
-		e.lines.strides = append(e.lines.strides, n.strides[k][still:])
+		if still <= last {
+			e.lines.strides[k], e.lines.step[k] = n.strides[k][still:last], n.strides[k][last]
+		}
 		e.strips.strides = append(e.strips.strides, append(slices.Clone(n.strides[k][:still]), wide*n.step[k]))
 	}
 	e.strips.rows = tensor.Size(e.strips.outer)
@@ -95,7 +139,7 @@ func (r *elementRun) items() (n, grain int) {
 	if e.wide == 0 {
 		return e.nest.size(), tuning.grain / 2
 	}
-	return e.strips.rows, max(1, tuning.grain/(2*e.wide*e.lines.rows))
+	return e.strips.rows, max(1, tuning.grain/(2*e.wide*e.lines.size()))
 }
 
 func (r *elementRun) chunk(lo, hi int) {
@@ -116,13 +160,23 @@ func (r *elementRun) chunk(lo, hi int) {
 // direct does the positions lo to hi − 1.
 func (e *elementGather) direct(w *elementStrip, r *elementRun, lo, hi int) {
 	n := &e.nest
+	ahead := 0
+	if last := len(n.outer) - 1; last >= 0 && n.step[1] == 0 {
+		ahead = n.strides[1][last]
+	}
 	w.line.seek(n, lo/n.row)
 	col := lo % n.row
 	for lo < hi {
 		m := min(hi-lo, n.row-col)
 		at := w.line.at
-		e.row(w, r, m, at[0]+col*n.step[0], r.source, at[1]+col*n.step[1], n.step[1], at[2]+col*n.step[2],
-			e.index.stride)
+		w.piece = takePiece{
+			Take: simd.Take{
+				Rows: 1, N: m, X: at[1] + col*n.step[1], Step: n.step[1], Stride: e.index.stride,
+				Wrap: int(e.index.wrap), Extent: e.index.extent, Ahead: ahead, Past: e.past,
+			},
+			to: at[0] + col*n.step[0], toStep: n.step[0], index: at[2] + col*n.step[2],
+		}
+		e.rows(w, r, r.source)
 		lo += m
 		if col += m; col == n.row {
 			col = 0
@@ -135,60 +189,79 @@ func (e *elementGather) direct(w *elementStrip, r *elementRun, lo, hi int) {
 func (e *elementGather) strip(w *elementStrip, r *elementRun) {
 	n, at := &e.nest, w.place.at
 	m := min(e.wide, n.row-w.place.idx[len(w.place.idx)-1]*e.wide)
-	e.pack(w.packed, walk{0, m, 1}, r.source, walk{at[1], e.index.stride, n.step[1]}, e.index.extent, m)
+	w.rows.Begin, w.rows.Step, w.rows.Size = at[1], m, m
+	e.pack(w.packed, r.source, &w.rows, n.step[1])
 	w.line.seek(&e.lines, 0)
 	for range e.lines.rows {
-		e.row(w, r, m, at[0]+w.line.at[0], w.packed, 0, 1, at[2]+w.line.at[2], m)
+		w.piece = takePiece{
+			Take: simd.Take{
+				Rows: e.lines.row, N: m, URow: e.lines.step[0], IndexRow: e.lines.step[2], Step: 1, Stride: m,
+				Wrap: int(e.index.wrap), Extent: e.index.extent, Past: e.past,
+			},
+			to: at[0] + w.line.at[0], toStep: n.step[0], index: at[2] + w.line.at[2],
+		}
+		e.rows(w, r, w.packed)
 		w.line.next(&e.lines)
 	}
 }
 
-// row does n neighbouring positions. Indices of int64 that lie side by side are used where they are.
-func (e *elementGather) row(w *elementStrip, r *elementRun, n, to int, src *tensor.Storage, from, fromStep, index, stride int) {
-	u, step := e.nest.step[0], e.nest.step[2]
-	if e.index.wide && step == 1 {
-		e.take(r.result, to, u, src, from, fromStep, tensor.Elements[int64](r.index[0])[index:index+n], e.index.wrap, stride)
+// rows does the rows of w's piece out of src.
+func (e *elementGather) rows(w *elementStrip, r *elementRun, src *tensor.Storage) {
+	p := &w.piece
+	if e.take != nil && (p.Rows == 1 || p.URow >= 0 && p.IndexRow >= 0) {
+		e.take(r.result, src, r.index[0], p)
 		return
 	}
-	for n > 0 {
-		vals := w.vals[:min(n, len(w.vals))]
-		e.index.widen(vals, r.index[0], index, step)
-		e.take(r.result, to, u, src, from, fromStep, vals, e.index.wrap, stride)
-		m := len(vals)
-		n, to, from, index = n-m, to+m*u, from+m*fromStep, index+m*step
-	}
-}
-
-func takerOf(size int) func(*tensor.Storage, int, int, *tensor.Storage, int, int, []int64, int64, int) {
-	switch size {
-	case 1:
-		return takeElements[uint8]
-	case 2:
-		return takeElements[uint16]
-	case 4:
-		return takeElements[uint32]
-	case 8:
-		return takeElements[uint64]
-	}
-	return takeElements[complex128]
-}
-
-// takeElements moves the elements that vals name along an axis of some stride. A negative one has wrap added,
-// which is 0 only where there is none.
-func takeElements[E tensor.Element](dst *tensor.Storage, to, toStep int, src *tensor.Storage, from, fromStep int,
-	vals []int64, wrap int64, stride int) {
-	u, x := tensor.Elements[E](dst), tensor.Elements[E](src)
-	if toStep == 1 {
-		u = u[to : to+len(vals)]
-		for j, v := range vals {
-			u[j] = x[from+int(v+wrap&(v>>63))*stride]
-			from += fromStep
+	rows, n, to, index, from := p.Rows, p.N, p.to, p.index, p.X
+	p.Rows = 1
+	for range rows {
+		p.to, p.X = to, from
+		for at, left := index, n; left > 0; left -= p.N {
+			p.N = min(left, len(w.vals))
+			e.index.widen(w.vals[:p.N], r.index[0], at, e.nest.step[2])
+			e.widen(r.result, src, w.vals[:p.N], p)
+			at, p.to, p.X = at+p.N*e.nest.step[2], p.to+p.N*p.toStep, p.X+p.N*p.Step
 		}
+		to, index = to+p.URow, index+p.IndexRow
+	}
+}
+
+// packer packs rows of x, whose elements are step apart.
+type packer func(dst, src *tensor.Storage, rows *simd.Places, step int)
+
+func packRows[E tensor.Element](dst, src *tensor.Storage, rows *simd.Places, step int) {
+	if step == 1 {
+		simd.GatherRows(tensor.Elements[E](dst), tensor.Elements[E](src), rows)
 		return
 	}
+	for r, at := range rows.At {
+		moveLine(tensor.Elements[E](dst), r*rows.Step, 1, tensor.Elements[E](src), rows.Begin+at, step, rows.Size)
+	}
+}
+
+func takeOf[E tensor.Element](wide bool) func(dst, src, index *tensor.Storage, p *takePiece) {
+	if wide {
+		return takeStored[E, int64]
+	}
+	return takeStored[E, int32]
+}
+
+// takeStored reads the indices where they lie.
+func takeStored[E tensor.Element, I simd.Index](dst, src, index *tensor.Storage, p *takePiece) {
+	simd.TakeRows(tensor.Elements[E](dst)[p.to:], tensor.Elements[E](src), tensor.Elements[I](index)[p.index:], &p.Take)
+}
+
+// takeWidened is one row by indices that were widened.
+func takeWidened[E tensor.Element](dst, src *tensor.Storage, vals []int64, p *takePiece) {
+	u, x := tensor.Elements[E](dst), tensor.Elements[E](src)
+	if p.toStep == 1 {
+		simd.TakeRows(u[p.to:], x, vals, &p.Take)
+		return
+	}
+	to, from := p.to, p.X
 	for _, v := range vals {
-		u[to] = x[from+int(v+wrap&(v>>63))*stride]
-		from += fromStep
-		to += toStep
+		u[to] = x[from+int(v+int64(p.Wrap)&(v>>63))*p.Stride]
+		from += p.Step
+		to += p.toStep
 	}
 }

@@ -44,7 +44,10 @@ type mac[A any] struct {
 	one   func(c, y []A, x A)                     // c ← c + x·y
 }
 
-const matmulBlock = 256 // of k
+const (
+	matmulBlock = 256 // of k
+	matmulStrip = 512 // bytes of columns
+)
 
 func compileMatMul(_ ops.MatMulOp, out, x, y graph.Operand) (graph.Kernel, error) {
 	if err := validMatMul(out, x, y); err != nil {
@@ -119,7 +122,7 @@ func newMatMul[E tensor.Element, A summable](out, x, y graph.Operand, rows rowsO
 		batch: newNest(batchOf(out), batchOf(x), batchOf(y)),
 		m:     x.Shape[r-2], k: x.Shape[r-1], n: y.Shape[r-1],
 		x: matrixOf(x), y: matrixOf(y), c: matrixOf(out),
-		width: stripBytes / 2 / sizeOf[A](),
+		width: matmulStrip / sizeOf[A](),
 	}
 	if p.n < 8 && p.m > p.n { // short rows: compute the transposed product, whose rows are long
 		p.first = 1

@@ -35,19 +35,38 @@ const shortLine = 8
 // source, since the other side of a move is a tile in the first-level cache or has its dense axis as columns.
 func movePlane[W tensor.Element](dst *tensor.Storage, d walk, src *tensor.Storage, s walk, height,
 	width int) {
+	moveElements(tensor.Elements[W](dst), d, tensor.Elements[W](src), s, height, width, false)
+}
+
+// movePlanePast is movePlane to memory that is not read soon: lines go past the caches, where neither of the two
+// has to fetch what it overwrites.
+func movePlanePast[W tensor.Element](dst *tensor.Storage, d walk, src *tensor.Storage, s walk, height,
+	width int) {
+	moveElements(tensor.Elements[W](dst), d, tensor.Elements[W](src), s, height, width, true)
+}
+
+func moveElements[W tensor.Element](to []W, d walk, from []W, s walk, height, width int, past bool) {
 	dense := s.row != 0 && magnitude(s.row) < magnitude(s.col) && height >= shortLine
 	if dense || width < shortLine && width < height {
 		height, width = width, height
 		d.row, d.col = d.col, d.row
 		s.row, s.col = s.col, s.row
 	}
-	to, from := tensor.Elements[W](dst), tensor.Elements[W](src)
 	if d.row == 1 && s.col == 1 && d.col >= 0 && s.row >= 0 && height >= shortLine {
-		simd.Transpose(to[d.at:], d.col, from[s.at:], s.row, height, width)
+		if past {
+			simd.TransposePast(to[d.at:], d.col, from[s.at:], s.row, height, width)
+		} else {
+			simd.Transpose(to[d.at:], d.col, from[s.at:], s.row, height, width)
+		}
 		return
 	}
+	past = past && d.col == 1 && s.col == 1
 	for range height {
-		moveLine(to, d.at, d.col, from, s.at, s.col, width)
+		if past {
+			simd.CopyPast(to[d.at:d.at+width], from[s.at:s.at+width])
+		} else {
+			moveLine(to, d.at, d.col, from, s.at, s.col, width)
+		}
 		d.at += d.row
 		s.at += s.row
 	}
@@ -60,6 +79,10 @@ func moveLine[W tensor.Element](to []W, d, dstep int, from []W, s, sstep, n int)
 		copy(to[d:d+n], from[s:s+n])
 	case dstep == 1 && sstep == 0:
 		fill(to[d:d+n], from[s])
+	case dstep == 1 && sstep == 2 && n > 0:
+		simd.EverySecond(to[d:d+n], from[s:s+2*n-1])
+	case dstep == 1 && sstep == -1:
+		simd.Reverse(to[d:d+n], from[s-n+1:s+1])
 	case dstep == 1:
 		for i := range to[d : d+n] {
 			to[d+i] = from[s]

@@ -115,9 +115,9 @@ type powers[A float] struct {
 func newPowers[A float](p float64) *terms[A] {
 	w := &powers[A]{newScaling[A](p), A(math.Pow(0, p)), float64(A(p)), float64(A(1 / p))}
 	if p == 2 {
-		return &terms[A]{w.squares, w.squareColumns, w.root}
+		return &terms[A]{line: w.squares, columns: w.squareColumns, total: w.root}
 	}
-	return &terms[A]{w.line, w.columns, w.total}
+	return &terms[A]{line: w.line, columns: w.columns, total: w.total}
 }
 
 func (w *powers[A]) line(x []A, m A) {
@@ -173,7 +173,7 @@ func newComplexNorm[Z complex64 | complex128, A float](axes []int, out, in graph
 		anyOrder: true, join: greaterModulus[Z, A], block: greatestModulus[Z, A],
 		row: greaterModuli[Z, A], rows: greatestModuli[Z, A],
 	}
-	how := reduction[Z]{fold: sumOf[Z](false), top: top, terms: &terms[Z]{w.line, w.columns, w.total}}
+	how := reduction[Z]{fold: sumOf[Z](false), top: top, terms: &terms[Z]{line: w.line, columns: w.columns, total: w.total}}
 	k := newReducer(ops.ReduceOp{Axes: axes}, out, []graph.Operand{in}, sameRows[Z](), how)
 	k.store = func(dst *tensor.Storage, at, step int, values []Z) {
 		y := tensor.Elements[A](dst)

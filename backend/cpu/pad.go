@@ -134,7 +134,7 @@ func compilePad(by padding, out, x, value graph.Operand) (graph.Kernel, error) {
 	ones, apart := slices.Repeat([]int{1}, rank), false
 	fill := func() error {
 		face, err := out.Layout.Slice(start, ones, box)
-		k.parts = append(k.parts, part{moveTiles(out.DType.Size(), face, tensor.Layout{
+		k.parts = append(k.parts, part{copyTiles(out.DType.Size(), face, tensor.Layout{
 			Shape: slices.Clone(box), Strides: make([]int, rank), Offset: value.Offset}), 1})
 		return err
 	}
@@ -168,6 +168,6 @@ func compilePad(by padding, out, x, value graph.Operand) (graph.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.parts = append(k.parts, part{moveTiles(out.DType.Size(), dst, src), 0})
+	k.parts = append(k.parts, part{copyTiles(out.DType.Size(), dst, src), 0})
 	return k, nil
 }

@@ -27,6 +27,6 @@ func compilePutSlice(op ops.PutSliceOp, out graph.Operand, in []graph.Operand) (
 	size := out.DType.Size()
 	return &piecewise{
 		fixed{[]graph.Operand{out}, in, []bool{true, false}},
-		[]part{{moveTiles(size, out.Layout, x.Layout), 0}, {moveTiles(size, slice, u.Layout), 1}},
+		[]part{{copyTiles(size, out.Layout, x.Layout), 0}, {moveTiles(size, slice, u.Layout), 1}},
 	}, nil
 }

@@ -79,7 +79,7 @@ func newFolder[E tensor.Element, A summable](rows rowsOf[E, A], line tensor.Layo
 		p.line = newNestByStride(line)
 	}
 	if sideBySide(kept, p.length, p.line.step[0]) {
-		p.width = stripBytes / sizeOf[A]()
+		p.width = stripWidth(kept, p.length, sizeOf[A]())
 	}
 	return p
 }

@@ -200,15 +200,10 @@ func (c carried[A]) row(s *scanStep[A]) {
 	}
 }
 
-// newFloatRow is row on floats, whose results have quiet NaNs: two passes over rows in the cache.
+// newFloatRow is row on floats, whose results have quiet NaNs.
 func newFloatRow[A float]() func(s *scanStep[A]) {
-	add, addQuiet := simd.SumsOf[A]().Row, simd.FloatsOf[A]().AddQuiet
-	return func(s *scanStep[A]) {
-		n := len(s.x)
-		r := s.h[1][:n]
-		add(r, r, s.x)
-		addQuiet(s.y[:n], s.h[0], r)
-	}
+	add := simd.FloatsOf[A]().AddKept
+	return func(s *scanStep[A]) { add(s.y[:len(s.x)], s.h[0], s.h[1], s.x) }
 }
 
 func (c carried[A]) settle(h *[scanState][]A) {

@@ -94,11 +94,11 @@ func (p *scanner[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 	if p.indices {
 		r.at = out[1].Storage()
 	}
-	least := 1
+	least, enough := 1, ex.NumThreads()
 	if r.width = linesAtOnce; p.sideBySide {
-		r.width, least = stripBytes/sizeOf[A](), leastStrip
+		r.width, least, enough = stripBytes/sizeOf[A](), leastStrip, 2*enough
 	}
-	for r.width > least && p.lines.rows*stripsPerRow(&p.lines, r.width) < ex.NumThreads() {
+	for r.width > least && p.lines.rows*stripsPerRow(&p.lines, r.width) < enough {
 		r.width /= 2
 	}
 	units := p.lines.rows * stripsPerRow(&p.lines, r.width)

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -44,16 +45,7 @@ func selectKernel[W tensor.Element](choose func(out []W, cond []bool, a, b []W),
 	return elementwise(t, out, in...)
 }
 
-// selectWords mixes a and b by bits, since a condition cannot be foreseen: a branch for each element takes four
-// times as long where the conditions are random.
-func selectWords[W word](out []W, cond []bool, a, b []W) {
-	bits := bitsAs[uint8](cond)[:len(out)]
-	a, b = a[:len(out)], b[:len(out)]
-	for i, c := range bits {
-		v := b[i]
-		out[i] = v ^ (v^a[i])&-W(c)
-	}
-}
+func selectWords[W word](out []W, cond []bool, a, b []W) { simd.Mix(out, bitsAs[uint8](cond), a, b) }
 
 func selectPairs(out []complex128, cond []bool, a, b []complex128) {
 	cond, a, b = cond[:len(out)], a[:len(out)], b[:len(out)]

@@ -27,6 +27,7 @@ type softmax[E tensor.Element, A float] struct {
 	kept     nest // of the lines: operand 0 the source, 1 the destination
 	outStep  int  // along a line of the destination
 	log      bool
+	held     bool
 	floats   simd.Floats[A] // for the division
 
 	states states[softmaxRun[E, A]]
@@ -41,6 +42,7 @@ type softmaxRun[E tensor.Element, A float] struct {
 type softmaxScratch[E tensor.Element, A float] struct {
 	lineReader[E, A]
 	s        strips
+	held     heldScratch[A]
 	dst      []E
 	top, sum []A
 }
@@ -83,6 +85,7 @@ func newSoftmax[E tensor.Element, A float](op ops.SoftmaxOp, out, in graph.Opera
 		floats: simd.FloatsOf[A](),
 	}
 	p.folder = newFolder(rows, line, &p.kept, false, &exps.terms)
+	p.held = p.holds()
 	return p
 }
 
@@ -108,10 +111,23 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	p.folder.prepare(&w.lineReader, r.src)
 	w.dst = tensor.Elements[E](r.dst)
 	w.top, w.sum = grown(w.top, p.folder.width), grown(w.sum, p.folder.width)
+	if p.held {
+		p.prepareHeld(&w.held, r.dst)
+	}
 	w.s.seek(&p.kept, p.folder.width, lo)
 	for range hi - lo {
 		n := w.s.size()
 		top, sum := w.top[:n], w.sum[:n]
+		switch {
+		case p.held && p.folder.width == 1:
+			p.heldLine(w, w.s.at(0), w.s.at(1))
+			w.s.next()
+			continue
+		case p.held:
+			p.heldStrip(w, w.s.at(0), w.s.at(1), top, sum)
+			w.s.next()
+			continue
+		}
 		p.folder.fold(&w.lineReader, p.top, top, w.s.at(0), 0, p.folder.length, nil)
 		quietNaN(top)
 		if p.folder.width == 1 {
@@ -122,7 +138,7 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 		w.s.next()
 	}
 	w.release()
-	w.dst = nil
+	w.dst, w.held.out = nil, nil
 	p.spare.put(w)
 }
 

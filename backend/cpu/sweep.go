@@ -82,7 +82,8 @@ var tuning = struct {
 	wide    int // a scatter of windows of this size divides them, and not the places where they start
 	batches int // a scatter with so many leading batches divides those
 	strip   int // bytes of x that a gather of elements packs
-}{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10}
+	past    int // bytes of a result from which on it is written past the caches
+}{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10, past: 32 << 20}
 
 func (s *sweepRun) chunk(lo, hi int) {
 	l := s.lanes.get()

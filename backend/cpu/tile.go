@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -35,6 +36,7 @@ type tiled struct {
 	grain  int
 	cost   int           // of an element: cheap or dear
 	widest int           // bytes of an element, in any form
+	past   bool          // the result is so large that it is written past the caches
 	plane  func(t *tile) // computes the plane that t stands on
 	runs   states[tiledRun]
 }
@@ -45,14 +47,17 @@ type form struct {
 	converts bool // the two differ
 }
 
-// newTiled cuts layouts, the output's first, into planes that fit a tile in all forms.
+// newTiled cuts layouts, the output's first, into planes that fit a tile in all forms. What is written first
+// of a very large result leaves the caches before it is read: where computing is cheap it is written past them,
+// from scratch, which spares reading what is overwritten. (a + b of 64 MB takes 4.5 ms instead of 5.4.)
 func newTiled(cost int, forms []form, layouts ...tensor.Layout) *tiled {
 	widest, converts := 1, false
 	for _, f := range forms {
 		widest, converts = max(widest, f.bytes), converts || f.converts
 	}
 	t := &tiled{planes: cutPlanes(tileBytes/widest, layouts...), cost: cost, widest: widest}
-	if cost == cheap && !converts {
+	t.past = cost == cheap && layouts[0].Size()*forms[0].bytes >= tuning.past && t.run[0]
+	if cost == cheap && !converts && !t.past {
 		if p := cutPlanes(longRun, layouts...); !slices.Contains(p.run, false) {
 			t.planes = p
 		}
@@ -82,6 +87,7 @@ type tile struct {
 	*planes
 	mem     memory
 	h, w    int // extents of the plane
+	past    bool
 	scratch [maxOperands]scratch
 }
 
@@ -91,11 +97,15 @@ var tiles states[tile]
 func (r *tiledRun) chunk(lo, hi int) {
 	t := tiles.get()
 	t.planes, t.mem = &r.planes, r.mem
+	t.past = r.past && !slices.Contains(r.mem[1:], r.mem[0])
 	t.seek(&r.grid, lo)
 	for range hi - lo {
 		t.h, t.w = r.extents(&t.cursor)
 		r.plane(t)
 		t.next(&r.grid)
+	}
+	if t.past {
+		simd.FencePast()
 	}
 	t.planes, t.mem = nil, memory{}
 	for k := range t.scratch {
@@ -185,7 +195,7 @@ func sinkOf[R tensor.Element](dt tensor.DType) *sink[R] {
 // open is the tile to compute the plane in, close puts it where it belongs.
 func (s *sink[R]) open(t *tile) []R {
 	n := t.h * t.w
-	if t.run[0] && s.convert == nil {
+	if t.run[0] && s.convert == nil && !t.past {
 		return tensor.Elements[R](t.mem[0])[t.at[0] : t.at[0]+n]
 	}
 	return tensor.Elements[R](take(&t.scratch[0].computed, n, s.bytes))[:n]
@@ -195,6 +205,9 @@ func (s *sink[R]) close(t *tile, from []R) {
 	direct, tile := t.run[0], t.scratch[0].computed
 	switch {
 	case s.convert == nil && direct:
+		if t.past {
+			simd.CopyRowsPast(tensor.Elements[R](t.mem[0])[t.at[0]:], 0, from, 0, 1, len(from))
+		}
 		return
 	case s.convert == nil:
 	case direct:

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -63,7 +64,7 @@ func chooseUnary(fn ops.UnaryFn, out, in graph.Operand) graph.Kernel {
 func unaryInteger[T integer](fn ops.UnaryFn, out, in graph.Operand) graph.Kernel {
 	switch fn {
 	case ops.UnaryNeg:
-		return map1(cheap, negTile[T], out, in)
+		return map1(cheap, negIntegers[T], out, in)
 	case ops.UnaryAbs:
 		return map1(cheap, absIntegers[T], out, in)
 	case ops.UnarySign:
@@ -93,7 +94,7 @@ func unaryFloat[T float](fn ops.UnaryFn, elementary func(ops.UnaryFn) func(out, 
 	in graph.Operand) graph.Kernel {
 	switch fn {
 	case ops.UnaryNeg:
-		return map1(cheap, negTile[T], out, in)
+		return map1(cheap, simd.FloatsOf[T]().Neg, out, in)
 	case ops.UnaryAbs:
 		return map1(cheap, absFloats[T], out, in)
 	case ops.UnarySign:

@@ -5,7 +5,7 @@ import "math"
 // The functions of one operand that need no polynomial, one loop each: a function value called per element
 // would cost more than they do.
 
-func negTile[T number](out, x []T) {
+func negIntegers[T integer](out, x []T) {
 	x = x[:len(out)]
 	for i := range out {
 		out[i] = -x[i]

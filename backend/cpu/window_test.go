@@ -376,7 +376,7 @@ func lowTuning(t testing.TB) func(r *rand.Rand) {
 	return func(r *rand.Rand) {
 		pick := func() int { return []int{1, 3, 1000}[r.IntN(3)] }
 		tuning.grain, tuning.few, tuning.wide, tuning.batches = 1, pick(), pick(), pick()
-		tuning.strip = 1 << r.IntN(12)
+		tuning.strip, tuning.past = 1<<r.IntN(12), 1<<r.IntN(12)
 	}
 }
 

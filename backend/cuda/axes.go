@@ -48,7 +48,8 @@ func newNest(sizes []int, layouts ...tensor.Layout) nest {
 // size is the number of elements.
 func (n *nest) size() int { return tensor.Size(n.shape) }
 
-// set fills the mirror of Axes. Error: tensor.ErrUnsupported for more axes, or longer ones, than a kernel walks.
+// set fills the mirror of Axes. Error: tensor.ErrUnsupported for more axes, or longer ones, than a kernel
+// walks.
 func (n *nest) set(rank *uint32, by *[maxAxes]kernels.Divisor, steps [][maxAxes]int64) error {
 	if len(n.shape) > maxAxes {
 		return tensor.Errorf("", tensor.ErrUnsupported, "%d axes that cannot be joined, cuda's kernels walk %d",
@@ -75,15 +76,15 @@ func divisor(extent int, outermost bool) (kernels.Divisor, error) {
 		extent = 1
 	}
 	if extent > 1<<31 {
-		return kernels.Divisor{}, tensor.Errorf("", tensor.ErrUnsupported, "an axis of %d elements that is not the outermost one, cuda's kernels walk %d",
-			extent, 1<<31)
+		return kernels.Divisor{}, tensor.Errorf("", tensor.ErrUnsupported,
+			"an axis of %d elements that is not the outermost one, cuda's kernels walk %d", extent, 1<<31)
 	}
 	return kernels.NewDivisor(uint32(extent)), nil
 }
 
-// widened lets elements of size bytes that lie side by side in all operands move as one of up to 16 bytes: the nest
-// is that of the larger elements, whose size the length of a row and all other steps are multiples of, further ones
-// of the same operands included.
+// widened lets elements of size bytes that lie side by side in all operands move as one of up to 16 bytes:
+// the nest is that of the larger elements, whose size the length of a row and all other steps are multiples
+// of, further ones of the same operands included.
 func (n *nest) widened(size int, further ...int) (nest, int) {
 	k := len(n.shape) - 1
 	if k < 0 || size >= 16 {
@@ -126,10 +127,7 @@ func aligned(size int, addresses ...uint64) bool {
 
 func ceilDiv(n, by int) int { return (n + by - 1) / by }
 
-// blocksPerMultiprocessor bounds the grids of kernels that stride over their work.
-const blocksPerMultiprocessor = 32
-
 // blocks is the grid of a kernel whose blocks do a number of items at a time.
 func (b *Backend) blocks(items, perBlock int) dim3 {
-	return dim3{uint32(max(1, min(ceilDiv(items, perBlock), blocksPerMultiprocessor*max(b.about.Multiprocessors, 1)))), 1, 1}
+	return dim3{uint32(max(1, min(ceilDiv(items, perBlock), b.mostBlocks()))), 1, 1}
 }

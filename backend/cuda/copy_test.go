@@ -11,35 +11,40 @@ import (
 
 var widths = []tensor.DType{tensor.Uint8, tensor.Float16, tensor.Float32, tensor.Int64, tensor.Complex128}
 
+// copied is a copy to a layout.
+func copied(x tensor.View, to tensor.Layout) twin {
+	return twin{op: graph.Copy{}, in: []tensor.View{x}, out: []tensor.Layout{to}}
+}
+
 func TestCopy(t *testing.T) {
 	r := rng(t)
-	for _, shape := range [][]int{{}, {0, 3}, {1}, {7}, {1500}, {40, 33}, {3, 64, 48}, {5, 1, 9, 4}, {2, 3, 2, 3, 2, 3}} {
+	for _, shape := range [][]int{
+		{}, {0, 3}, {1}, {7}, {1500}, {40, 33}, {3, 64, 48}, {5, 1, 9, 4}, {2, 3, 2, 3, 2, 3},
+	} {
 		for _, dt := range widths {
 			for i, from := range layings {
 				to := layings[(i+len(shape)+dt.Size())%len(layings)]
 				t.Run(fmt.Sprintf("%v/%s/%s to %s", shape, dt, from.name, to.name), func(t *testing.T) {
-					twin{
-						op: graph.Copy{}, in: []tensor.View{randomView(r, dt, from.lay(shape))}, out: []tensor.Layout{to.lay(shape)},
-					}.check(t)
+					copied(randomView(r, dt, from.lay(shape)), to.lay(shape)).check(t)
 				})
 			}
 		}
 	}
 	t.Run("repeated rows", func(t *testing.T) {
 		l := tensor.Layout{Shape: []int{20, 30}, Strides: []int{0, 1}, Offset: 1}
-		twin{op: graph.Copy{}, in: []tensor.View{randomView(r, tensor.Float32, l)}, out: []tensor.Layout{tensor.RowMajor(l.Shape)}}.check(t)
+		copied(randomView(r, tensor.Float32, l), tensor.RowMajor(l.Shape)).check(t)
 	})
 	t.Run("repeated columns", func(t *testing.T) {
 		l := tensor.Layout{Shape: []int{20, 30}, Strides: []int{1, 0}}
-		twin{op: graph.Copy{}, in: []tensor.View{randomView(r, tensor.Int8, l)}, out: []tensor.Layout{tensor.RowMajor(l.Shape)}}.check(t)
+		copied(randomView(r, tensor.Int8, l), tensor.RowMajor(l.Shape)).check(t)
 	})
 	t.Run("lines that start anywhere", func(t *testing.T) {
 		for k := range 34 {
 			n, offset := []int{300, 5}[k%2], k/2 // a line of 5 can end before the first vector
 			from := tensor.Layout{Shape: []int{n}, Strides: []int{1}, Offset: offset}
 			to := tensor.Layout{Shape: []int{n}, Strides: []int{1}, Offset: 16 - offset}
-			twin{op: graph.Copy{}, in: []tensor.View{randomView(r, tensor.Uint8, from)}, out: []tensor.Layout{from}}.check(t)
-			twin{op: graph.Copy{}, in: []tensor.View{randomView(r, tensor.Uint8, from)}, out: []tensor.Layout{to}}.check(t)
+			copied(randomView(r, tensor.Uint8, from), from).check(t)
+			copied(randomView(r, tensor.Uint8, from), to).check(t)
 		}
 	})
 }

@@ -16,9 +16,9 @@ type gatherArgs[I any] struct {
 	Places  placesArgs[I]
 }
 
-// gather is the kernel of ops.GatherOp: after the check of the indices, one thread an element of u, in the order of
-// u's memory. It is bound by the bytes of u and of what it reads of x; where windows are rows, elements are as wide
-// as the alignment of both sides allows.
+// gather is the kernel of ops.GatherOp: after the check of the indices, one thread an element of u, in the
+// order of u's memory. It is bound by the bytes of u and of what it reads of x; where windows are rows,
+// elements are as wide as the alignment of both sides allows.
 type gather struct {
 	operands plan.Operands
 	check    *indexCheck
@@ -63,7 +63,8 @@ func compileGather(b *Backend, op ops.GatherOp, out, in []graph.Operand) (graph.
 	return k, err
 }
 
-// rows is the places with wider elements where the innermost axis is a row in own and in x that no index moves.
+// rows is the places with wider elements where the innermost axis is a row in own and in x that no index
+// moves.
 func (p *placesPlan) rows(size int) (*placesPlan, int) {
 	k := len(p.shape) - 1
 	for _, steps := range p.steps[2:] {
@@ -129,12 +130,12 @@ func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 	if p.one != nil {
 		st.one = *p.one
 		st.one.U, st.one.X = u, from
-		bind(st.one.Places.Index[:], in[k.lead:])
+		bindIndices(st.one.Places.Index[:], in[k.lead:])
 		args = unsafe.Pointer(&st.one)
 	} else {
 		st.many = *p.many
 		st.many.U, st.many.X = u, from
-		bind(st.many.Places.Index[:], in[k.lead:])
+		bindIndices(st.many.Places.Index[:], in[k.lead:])
 		args = unsafe.Pointer(&st.many)
 	}
 	return x.launch(p.fn, p.grid, dim3{threads, 1, 1}, 0, args)

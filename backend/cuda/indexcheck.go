@@ -18,10 +18,10 @@ type checkArgs struct {
 	Axes               axes2
 }
 
-// indexCheck is the check of mode Error: every value of every index operand is in bounds, whether it is read or not.
-// The rank of a value is its position in the index shape times the number of operands, plus the operand; a value
-// that broadcasts stands first where the axes that it is repeated along are 0. Where the index shape is empty, the
-// operands are ranked one after another, each in its own order.
+// indexCheck is the check of mode Error: every value of every index operand is in bounds, whether it is
+// read or not. The rank of a value is its position in the index shape times the number of operands, plus
+// the operand; a value that broadcasts stands first where the axes that it is repeated along are 0. Where
+// the index shape is empty, the operands are ranked one after another, each in its own order.
 type indexCheck struct {
 	spec  *windowSpec
 	fn    *function
@@ -57,7 +57,8 @@ func newIndexCheck(b *Backend, s *windowSpec) (*indexCheck, error) {
 		size := o.DType.Size()
 		i := s.indexArgs(k, strideBytes(s.x))
 		p := checkArgs{
-			N: uint64(own.Size()), First: uint64(first), Wrap: i.Wrap, Last: i.Last, Bytes: i.Bytes, Unsigned: i.Unsigned,
+			N: uint64(own.Size()), First: uint64(first),
+			Wrap: i.Wrap, Last: i.Last, Bytes: i.Bytes, Unsigned: i.Unsigned,
 		}
 		n := newNest([]int{size, 1}, own, rank)
 		if err := n.set(&p.Axes.Rank, &p.Axes.By, p.Axes.Step[:]); err != nil {
@@ -67,7 +68,8 @@ func newIndexCheck(b *Backend, s *windowSpec) (*indexCheck, error) {
 		first += own.Size()
 	}
 	if tensor.Size(s.window.IndexShape)*len(s.index) >= 1<<rankBits || first >= 1<<rankBits {
-		return nil, tensor.Errorf("", tensor.ErrOverflow, "%d index operands of shape %v", len(s.index), s.window.IndexShape)
+		return nil, tensor.Errorf("", tensor.ErrOverflow, "%d index operands of shape %v",
+			len(s.index), s.window.IndexShape)
 	}
 	return c, nil
 }

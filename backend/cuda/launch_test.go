@@ -17,6 +17,7 @@ import (
 // which takes no arguments and gives 0. The interpreter, which does the rest, has its context on this thread.
 func onNothing(t testing.TB) *Backend {
 	t.Helper()
+	shared := device(t)
 	if !Simulated() {
 		t.Skip("the interpreter loads the kernels; ADJOINT_PTXSIM=1 asks for it")
 	}
@@ -29,7 +30,7 @@ func onNothing(t testing.TB) *Backend {
 		t.Fatal(err)
 	}
 	runtime.LockOSThread()
-	if err := device(t).context.Enter(); err != nil {
+	if err := shared.context.Enter(); err != nil {
 		t.Fatal(err)
 	}
 	api := *ptxsim.Open()
@@ -71,8 +72,8 @@ func specs(dt tensor.DType, shapes ...[]int) []tensor.Spec {
 	return s
 }
 
-// bind makes a run of an op on memory of the device.
-func bind(t testing.TB, b *Backend, op graph.Op, in []tensor.Spec) func() error {
+// prepared makes a run of an op on memory of the device.
+func prepared(t testing.TB, b *Backend, op graph.Op, in []tensor.Spec) func() error {
 	t.Helper()
 	place := func(s tensor.Spec) (graph.Operand, tensor.View) {
 		l := tensor.RowMajor(s.Shape)
@@ -103,7 +104,7 @@ func TestLaunchAllocations(t *testing.T) {
 	b := onNothing(t)
 	defer runtime.UnlockOSThread()
 	for _, c := range launches {
-		run := bind(t, b, c.op, c.in)
+		run := prepared(t, b, c.op, c.in)
 		var err error
 		if n := testing.AllocsPerRun(10, func() { err = run() }); n > 0 || err != nil {
 			t.Errorf("%s: %v allocations a run, error %v", c.name, n, err)
@@ -116,7 +117,7 @@ func BenchmarkLaunch(b *testing.B) {
 	backend := onNothing(b)
 	defer runtime.UnlockOSThread()
 	for _, c := range launches {
-		run := bind(b, backend, c.op, c.in)
+		run := prepared(b, backend, c.op, c.in)
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

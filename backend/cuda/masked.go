@@ -29,9 +29,9 @@ type (
 
 const maskTile = threads * 8
 
-// masked keeps the elements at which a mask is true, or puts them back to where they were. The true places are counted
-// by tiles, the counts are scanned, and the places are listed, or numbered; then each element of the result is moved
-// alone. It is bound by the bytes that it reads and writes.
+// masked keeps the elements at which a mask is true, or puts them back to where they were. The true places
+// are counted by tiles, the counts are scanned, and the places are listed, or numbered; then each element
+// of the result is moved alone. It is bound by the bytes that it reads and writes.
 type masked struct {
 	operands plan.Operands
 	size     int // elements of the result
@@ -56,15 +56,17 @@ type maskedState struct {
 }
 
 // compileMasked is the plan of a compression, or of an expansion, at an axis.
-func compileMasked(b *Backend, axis int, expands bool, out graph.Operand, in []graph.Operand) (graph.Kernel, error) {
+func compileMasked(b *Backend, axis int, expands bool, out graph.Operand, in []graph.Operand) (
+	graph.Kernel, error) {
 	x, mask := in[0], in[1]
 	k := &masked{operands: b.operands([]graph.Operand{out}, in), size: out.Size()}
 	if k.size == 0 {
 		return k, nil
 	}
 	places := mask.Size()
-	if places >= math.MaxUint32 {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "a mask of %d places: cuda counts them in 32 bits", places)
+	if places >= math.MaxInt32 {
+		return nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"a mask of %d places: cuda counts them in 31 bits", places)
 	}
 	k.mask.N, k.mask.Tiles = uint64(places), uint32(ceilDiv(places, maskTile))
 	k.table = places

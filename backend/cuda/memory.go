@@ -52,6 +52,7 @@ type allocator struct {
 	begun func() uint64 // times that somebody began to wait for the stream
 	ended func() uint64 // the last of those that returned
 	free  [2][]*block   // of small and of large segments, by size, then address
+	spare []*block      // structs that are not in use
 	stats MemoryStats
 	limit int
 }
@@ -149,12 +150,25 @@ func (a *allocator) cut(b *block, size, kind int) *block {
 	if rest < granule || kind == 1 && rest < largeRest {
 		return b
 	}
-	r := &block{at: b.at + driver.Ptr(size), size: rest, prev: b, next: b.next, waits: b.waits, before: b.before}
+	r := a.block()
+	*r = block{at: b.at + driver.Ptr(size), size: rest, prev: b, next: b.next, waits: b.waits, before: b.before}
 	if r.next != nil {
 		r.next.prev = r
 	}
 	b.next, b.size = r, size
 	a.keep(r, kind)
+	return b
+}
+
+// block is room for what is known of a block: that of one that was joined with another, so that memory that comes and
+// goes makes no garbage.
+func (a *allocator) block() *block {
+	k := len(a.spare) - 1
+	if k < 0 {
+		return new(block)
+	}
+	b := a.spare[k]
+	a.spare = a.spare[:k]
 	return b
 }
 
@@ -195,6 +209,7 @@ func (a *allocator) release(b *block) {
 		if b.next != nil {
 			b.next.prev = p
 		}
+		a.spare = append(a.spare, b)
 		b = p
 	}
 	if n := b.next; n != nil && !n.used {
@@ -203,6 +218,7 @@ func (a *allocator) release(b *block) {
 		if n.next != nil {
 			n.next.prev = b
 		}
+		a.spare = append(a.spare, n)
 	}
 	a.keep(b, kind)
 }

@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// TestMirrors holds the structs that Go passes to kernels against the sizes in the PTX, and that of the fault word's address.
+// TestMirrors holds the structs that Go passes to kernels against the sizes in the PTX, and that of the
+// fault word's address.
 func TestMirrors(t *testing.T) {
 	b := device(t)
 	for _, c := range []struct {

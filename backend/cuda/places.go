@@ -67,7 +67,8 @@ func newWindowSpec(name string, w ops.Window, m ops.Mode, origin []ops.Origin, x
 		return nil, err
 	}
 	if origin != nil && len(origin) != len(s.index) {
-		return nil, tensor.Errorf("", tensor.ErrShape, "%d origins for %d index operands", len(origin), len(s.index))
+		return nil, tensor.Errorf("", tensor.ErrShape, "%d origins for %d index operands",
+			len(origin), len(s.index))
 	}
 	if len(s.index) > mostIndices {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d index operands, cuda's kernels read %d",
@@ -107,8 +108,8 @@ func (s *windowSpec) axes() []windowAxis {
 	return axes
 }
 
-// placesPlan is the walk of some axes of U: the positions. Its operands are own, x, each index operand, and, where
-// elements are judged alone, how far each index operand's start is moved.
+// placesPlan is the walk of some axes of U: the positions. Its operands are own, x, each index operand,
+// and, where elements are judged alone, how far each index operand's start is moved.
 type placesPlan struct {
 	nest
 	mode  uint32
@@ -116,8 +117,8 @@ type placesPlan struct {
 	moves bool
 }
 
-// places walks the axes pos of U in their order. own is an operand of shape U with its size, x the strides in bytes
-// along the axes of x.
+// places walks the axes pos of U in their order. own is an operand of shape U with its size, x the strides
+// in bytes along the axes of x.
 func (s *windowSpec) places(axes []windowAxis, pos []int, own tensor.Layout, ownSize int, x []int) *placesPlan {
 	p := &placesPlan{mode: uint32(s.mode.OOB), moves: s.perElement()}
 	if p.moves {
@@ -206,8 +207,8 @@ func (p *placesPlan) set(head *placesHead, index []indexArgs) error {
 	return nil
 }
 
-// bind sets the addresses of the index operands.
-func bind(index []indexArgs, in []tensor.Read) {
+// bindIndices sets the addresses of the index operands.
+func bindIndices(index []indexArgs, in []tensor.Read) {
 	for k := range in {
 		index[k].At = addressOf(in[k].View())
 	}

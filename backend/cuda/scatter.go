@@ -27,9 +27,10 @@ type (
 	}
 )
 
-// scatter is the kernel of ops.ScatterOp. It checks the indices, and then copies x to y unless they are one. Of a Set
-// the last writers are found in a table of the slots, and where y is another memory than x one pass copies and writes;
-// where slots are many more than positions, and for all other combinations whose order shows, the positions are sorted.
+// scatter is the kernel of ops.ScatterOp. It checks the indices, and then copies x to y unless they are
+// one. Of a Set the last writers are found in a table of the slots, and where y is another memory than x
+// one pass copies and writes; where slots are many more than positions, and for all other combinations
+// whose order shows, the positions are sorted.
 type scatter struct {
 	operands plan.Operands
 	check    *indexCheck
@@ -135,7 +136,8 @@ func (k *scatter) planSet(b *Backend, y, x, u graph.Operand) error {
 		if t.fn, err = b.function("scatter", fmt.Sprintf("set_table_%d", width*8)); err != nil {
 			return err
 		}
-		if err := k.planSorted(b, &k.sorted[i], y, u, nest{w.shape, [][]int{w.steps[0], w.steps[2]}}, width); err != nil {
+		yu := nest{w.shape, [][]int{w.steps[0], w.steps[2]}}
+		if err := k.planSorted(b, &k.sorted[i], y, u, yu, width); err != nil {
 			return err
 		}
 	}
@@ -152,8 +154,8 @@ func (k *scatter) planSorted(b *Backend, t *setSorted, y, u graph.Operand, w nes
 	return err
 }
 
-// combineName is the element type that a combination is made in. For bool, which is 0 or 1, or is the maximum and
-// and the minimum; products do not depend on a sign.
+// combineName is the element type that a combination is made in. For bool, which is 0 or 1, or is the
+// maximum and and the minimum; products do not depend on a sign.
 func combineName(dt tensor.DType, how ops.Combine) (string, ops.Combine) {
 	switch {
 	case dt.IsInteger() && how == ops.CombineMul:
@@ -250,8 +252,8 @@ func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error
 	return k.runSorted(x, st, out, in)
 }
 
-// worthTable reports whether the last writers of a Set are best found in a table: the sort costs some 40 bytes a
-// position, the table 8 a slot and two sectors a position.
+// worthTable reports whether the last writers of a Set are best found in a table: the sort costs some 40
+// bytes a position, the table 8 a slot and two sectors a position.
 func (p *slotPlan) worthTable(apart bool) bool {
 	return p.sort.passes > 0 && (p.slots/manySlots <= p.count || apart && p.covers && p.count > 1)
 }

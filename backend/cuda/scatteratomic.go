@@ -17,8 +17,8 @@ type atomicArgs[I any] struct {
 	Places  placesArgs[I]
 }
 
-// scatterAtomic is the kernel of scatters of integers whose order does not matter: every update combines itself with y.
-// It is bound by a sector of y an update.
+// scatterAtomic is the kernel of scatters of integers whose order does not matter: every update combines
+// itself with y. It is bound by a sector of y an update.
 type scatterAtomic struct {
 	operands plan.Operands
 	check    *indexCheck
@@ -97,10 +97,10 @@ func (k *scatterAtomic) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read)
 	if k.many {
 		args = unsafe.Pointer(&st.many)
 		st.many.Y, st.many.U = y, u
-		bind(st.many.Places.Index[:], in[2:])
+		bindIndices(st.many.Places.Index[:], in[2:])
 	} else {
 		st.one.Y, st.one.U = y, u
-		bind(st.one.Places.Index[:], in[2:])
+		bindIndices(st.one.Places.Index[:], in[2:])
 	}
 	return x.launch(k.apply.fn, k.apply.grid, dim3{threads, 1, 1}, 0, args)
 }

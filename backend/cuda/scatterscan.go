@@ -22,8 +22,8 @@ type scanArgs struct {
 	Elements                    axes[[4][maxAxes]int64]
 }
 
-// scatterScan is the kernel of ops.ScatterScanOp: a scatter whose writers also tell what they found. The positions are
-// sorted by their slots, and each element of a segment is one thread's.
+// scatterScan is the kernel of ops.ScatterScanOp: a scatter whose writers also tell what they found. The
+// positions are sorted by their slots, and each element of a segment is one thread's.
 type scatterScan struct {
 	operands plan.Operands
 	check    *indexCheck
@@ -44,8 +44,10 @@ type scanState struct {
 	scan  scanArgs
 }
 
-// compileScatterScan is the plan of a scatter-scan. Operands x, [a], b, idx…; results y and, where used[1], before.
-func compileScatterScan(b *Backend, op ops.ScatterScanOp, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
+// compileScatterScan is the plan of a scatter-scan. Operands x, [a], b, idx…; results y and, where used[1],
+// before.
+func compileScatterScan(b *Backend, op ops.ScatterScanOp, out, in []graph.Operand, used []bool) (
+	graph.Kernel, error) {
 	lead := 2
 	if op.Affine {
 		lead = 3

@@ -30,12 +30,13 @@ type (
 	}
 )
 
-// slotPlan divides the updates of a scatter. Axes of their shape U are those of the positions, of which each has a
-// start, and those of the window at the start. Where a start moves an axis of the window, windows of different
-// starts overlap, so its places are positions of their own; what is left of the windows is then apart unless the
-// starts are the same. Slots are the places where positions can begin: those along the axes of y that an index or a
-// position names, and the key of a position is its slot's number.
-// A single start need not be told from others, so its windows are left whole unless spread is asked for.
+// slotPlan divides the updates of a scatter. Axes of their shape U are those of the positions, of which
+// each has a start, and those of the window at the start. Where a start moves an axis of the window,
+// windows of different starts overlap, so its places are positions of their own; what is left of the
+// windows is then apart unless the starts are the same. Slots are the places where positions can begin:
+// those along the axes of y that an index or a position names, and the key of a position is its slot's
+// number. A single start need not be told from others, so its windows are left whole unless spread is asked
+// for.
 type slotPlan struct {
 	spec      *windowSpec
 	count     int // positions
@@ -81,9 +82,10 @@ func newSlotPlan(b *Backend, s *windowSpec, spread bool) (*slotPlan, error) {
 		}
 	}
 	slices.Reverse(p.slotAxes)
-	if p.count >= math.MaxInt32 || p.slots >= math.MaxUint32 || p.elements > 1<<31 {
+	if p.count >= math.MaxInt32 || p.slots >= math.MaxInt32 || p.elements > 1<<31 {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported,
-			"a scatter of %d windows of %d elements to %d places: cuda counts them in 32 bits", p.count, p.elements, p.slots)
+			"a scatter of %d windows of %d elements to %d places: cuda counts them in 31 bits",
+			p.count, p.elements, p.slots)
 	}
 	none := tensor.Layout{Shape: s.resolved.Shape, Strides: make([]int, len(s.resolved.Shape))}
 	p.keys = s.places(axes, p.pos, none, 1, strides)
@@ -130,11 +132,11 @@ func (p *slotPlan) walk(x *Exec, l *keysLauncher, room *keysRoom, in []tensor.Re
 	args := unsafe.Pointer(&room.many)
 	if len(p.keys.index) <= 1 {
 		room.one.Out, room.one.Longs = out, longs
-		bind(room.one.Places.Index[:], idx)
+		bindIndices(room.one.Places.Index[:], idx)
 		args = unsafe.Pointer(&room.one)
 	} else {
 		room.many.Out, room.many.Longs = out, longs
-		bind(room.many.Places.Index[:], idx)
+		bindIndices(room.many.Places.Index[:], idx)
 	}
 	return x.launch(l.fn, l.grid, dim3{threads, 1, 1}, 0, args)
 }
@@ -145,12 +147,13 @@ const longSegment = 512
 // bytes is the scratch of a run.
 func (p *slotPlan) bytes() int { return p.sort.bytes() + 4*(1+p.count/longSegment) }
 
-// sortedRun is positions in the order of their keys, in scratch. values is 0 where each is its number, longs where no
-// segment can be long.
+// sortedRun is positions in the order of their keys, in scratch. values is 0 where each is its number,
+// longs where no segment can be long.
 type sortedRun struct{ keys, values, longs uint64 }
 
 // sorted starts the kernels that sort.
-func (p *slotPlan) sorted(x *Exec, room *keysRoom, radix *radixRoom, in []tensor.Read, at uint64) (r sortedRun, err error) {
+func (p *slotPlan) sorted(x *Exec, room *keysRoom, radix *radixRoom, in []tensor.Read, at uint64) (
+	r sortedRun, err error) {
 	if p.count >= longSegment {
 		r.longs = at + uint64(p.sort.bytes())
 	}
@@ -197,8 +200,8 @@ func subnest(of []int, like []graph.Operand) nest {
 	return newNest(sizes, layouts...)
 }
 
-// ofWindow is the walk of a window, first in operands of y's shape, then in operands of shape U, in the order of the
-// memory of the first one.
+// ofWindow is the walk of a window, first in operands of y's shape, then in operands of shape U, in the
+// order of the memory of the first one.
 func (p *slotPlan) ofWindow(y, u []graph.Operand) nest {
 	axes := p.spec.axes()
 	win := slices.Clone(p.win)
@@ -223,8 +226,8 @@ func (p *slotPlan) ofWindow(y, u []graph.Operand) nest {
 	return newNest(sizes, layouts...)
 }
 
-// segments fills the mirror of Segments but for addresses; y and u are operands of a size, further ones of U have
-// walks of their own.
+// segments fills the mirror of Segments but for addresses; y and u are operands of a size, further ones of
+// U have walks of their own.
 func (p *slotPlan) segments(a *segmentsArgs, slots, positions, window nest) error {
 	a.Count, a.None = uint32(p.count), uint32(p.slots)
 	a.N = uint64(p.count) * uint64(window.size())

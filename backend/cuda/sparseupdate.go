@@ -27,9 +27,9 @@ type (
 	}
 )
 
-// sparseUpdate is the kernel of ops.SparseUpdateOp: the updates of each place are summed from zero in order, and
-// applied once. It is bound by memory: of y it touches what the indices name, once, and u is read once. Whether the
-// other places change depends on the scale, which the device looks at.
+// sparseUpdate is the kernel of ops.SparseUpdateOp: the updates of each place are summed from zero in
+// order, and applied once. It is bound by memory: of y it touches what the indices name, once, and u is
+// read once. Whether the other places change depends on the scale, which the device looks at.
 type sparseUpdate struct {
 	operands plan.Operands
 	check    *indexCheck

@@ -10,8 +10,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// allocations is where functions of this package allocated while f ran, by themselves or through what they call beside
-// the driver. The allocator's are its own affair.
+// allocations is where functions of this package allocated while f ran, by themselves or through what they
+// call beside the driver. The allocator's are its own affair.
 func allocations(f func()) map[string]int64 {
 	old := runtime.MemProfileRate
 	runtime.MemProfileRate = 1
@@ -57,7 +57,8 @@ func allocatedIn() map[string]int64 {
 // TestMovementAllocatesNothing: once it has run, a kernel that moves or scatters allocates nothing.
 func TestMovementAllocatesNothing(t *testing.T) {
 	r, b := rng(t), device(t)
-	x, u := randomView(r, tensor.Float32, tensor.RowMajor([]int{30, 8})), randomView(r, tensor.Float32, tensor.RowMajor([]int{3000, 8}))
+	x := randomView(r, tensor.Float32, tensor.RowMajor([]int{30, 8}))
+	u := randomView(r, tensor.Float32, tensor.RowMajor([]int{3000, 8}))
 	idx := integersView(tensor.Int32, tensor.RowMajor([]int{3000}), func() int64 { return int64(r.IntN(30)) })
 	mask := randomView(r, tensor.Bool, tensor.RowMajor([]int{30}))
 	w := rows(3000, 8)
@@ -82,7 +83,8 @@ func TestMovementAllocatesNothing(t *testing.T) {
 		}
 		for _, v := range c.out {
 			v = must(b.Import(clone(v).Read()))
-			out, outs = append(out, must(tensor.NewWrite(v))), append(outs, graph.Operand{DType: v.DType(), Layout: v.Layout()})
+			out = append(out, must(tensor.NewWrite(v)))
+			outs = append(outs, graph.Operand{DType: v.DType(), Layout: v.Layout()})
 		}
 		k := must(b.Compile(c.op, outs, ins, []bool{true, true}[:len(out)]))
 		x := b.Exec().(*Exec)

@@ -26,7 +26,16 @@ func TestTraffic(t *testing.T) {
 		})
 	}
 	across := func(v tensor.View) tensor.View { return tensor.Must(v.Transpose(1, 0)) }
-	row := func(d int) int { return 4 * d }
+	moves := func(rows, d, times int) int { return rows * (times*4*d + 4) } // of rows of float32, and their indices
+	gather := func(n, d, of int) ([]tensor.View, []int) { return []tensor.View{f32(of, d), into(n, of)}, []int{n, d} }
+	scatter := func(n, d, of int) ([]tensor.View, []int) {
+		return []tensor.View{f32(of, d), f32(n, d), into(n, of)}, []int{of, d}
+	}
+	short, shortU := gather(2000, 32, 3000)
+	long, longU := gather(300, 256, 400)
+	shortSet, shortY := scatter(2000, 32, 3000)
+	longSet, longY := scatter(300, 256, 400)
+	sum := func(n, d int) graph.Op { return ops.ScatterOp{Window: rows(n, d), Combine: ops.CombineAdd} }
 	for _, c := range []struct {
 		name      string
 		op        graph.Op
@@ -36,25 +45,24 @@ func TestTraffic(t *testing.T) {
 		necessary int
 		most      float64
 	}{
-		{name: "copy", op: graph.Copy{}, in: []tensor.View{f32(1 << 15)}, out: []int{1 << 15}, necessary: 8 << 15, most: 1.05},
-		{name: "transpose", op: graph.Copy{}, in: []tensor.View{across(f32(256, 320))}, out: []int{320, 256}, necessary: 8 * 256 * 320, most: 1.15},
-		{name: "gather of rows of 128 bytes", op: ops.GatherOp{Window: rows(2000, 32)},
-			in: []tensor.View{f32(3000, 32), into(2000, 3000)}, out: []int{2000, 32}, necessary: 2000 * (2*row(32) + 4), most: 1.05},
-		{name: "gather of rows of 1 KB", op: ops.GatherOp{Window: rows(300, 256)},
-			in: []tensor.View{f32(400, 256), into(300, 400)}, out: []int{300, 256}, necessary: 300 * (2*row(256) + 4), most: 1.05},
-		{name: "set of rows of 128 bytes", op: ops.ScatterOp{Window: rows(2000, 32)}, inPlace: true,
-			in: []tensor.View{f32(3000, 32), f32(2000, 32), into(2000, 3000)}, out: []int{3000, 32}, necessary: 2000 * (2*row(32) + 4), most: 1.2}, // a sector of the table a row
-		{name: "set of rows of 1 KB", op: ops.ScatterOp{Window: rows(300, 256)}, inPlace: true,
-			in: []tensor.View{f32(400, 256), f32(300, 256), into(300, 400)}, out: []int{400, 256}, necessary: 300 * (2*row(256) + 4), most: 1.05},
-		{name: "set of rows of 1 KB into another y", op: ops.ScatterOp{Window: rows(300, 256)},
-			in: []tensor.View{f32(400, 256), f32(300, 256), into(300, 400)}, out: []int{400, 256}, necessary: 400*2*row(256) + 1200, most: 1.05},
-		{name: "sum into rows of 128 bytes", op: ops.ScatterOp{Window: rows(2000, 32), Combine: ops.CombineAdd}, inPlace: true,
-			in: []tensor.View{f32(3000, 32), f32(2000, 32), into(2000, 3000)}, out: []int{3000, 32}, necessary: 2000 * (3*row(32) + 4), most: 2.5},
-		{name: "sum into rows of 1 KB", op: ops.ScatterOp{Window: rows(300, 256), Combine: ops.CombineAdd}, inPlace: true,
-			in: []tensor.View{f32(400, 256), f32(300, 256), into(300, 400)}, out: []int{400, 256}, necessary: 300 * (3*row(256) + 4), most: 2.5},
+		{"copy", graph.Copy{}, []tensor.View{f32(1 << 15)}, []int{1 << 15}, false, 8 << 15, 1.05},
+		{"transpose", graph.Copy{}, []tensor.View{across(f32(256, 320))}, []int{320, 256}, false, 8 * 256 * 320, 1.15},
+		{"gather of rows of 128 bytes", ops.GatherOp{Window: rows(2000, 32)}, short, shortU, false,
+			moves(2000, 32, 2), 1.05},
+		{"gather of rows of 1 KB", ops.GatherOp{Window: rows(300, 256)}, long, longU, false,
+			moves(300, 256, 2), 1.05},
+		{"set of rows of 128 bytes", ops.ScatterOp{Window: rows(2000, 32)}, shortSet, shortY, true,
+			moves(2000, 32, 2), 1.25}, // and a sector of the table a row
+		{"set of rows of 1 KB", ops.ScatterOp{Window: rows(300, 256)}, longSet, longY, true,
+			moves(300, 256, 2), 1.05},
+		{"set of rows of 1 KB into another y", ops.ScatterOp{Window: rows(300, 256)}, longSet, longY, false,
+			moves(400, 256, 2), 1.05},
+		{"sum into rows of 128 bytes", sum(2000, 32), shortSet, shortY, true, moves(2000, 32, 3), 2.5},
+		{"sum into rows of 1 KB", sum(300, 256), longSet, longY, true, moves(300, 256, 3), 2.5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := twin{op: c.op, in: c.in, out: []tensor.Layout{tensor.RowMajor(c.out)}, inPlace: c.inPlace, loose: true, used: []bool{true}}
+			w := twin{op: c.op, in: c.in, out: []tensor.Layout{tensor.RowMajor(c.out)}, inPlace: c.inPlace}
+			w.used = []bool{true}
 			ptxsim.ResetTraffic()
 			if _, err := w.run(device(t)); err != nil {
 				t.Fatal(err)

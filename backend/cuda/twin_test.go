@@ -35,8 +35,8 @@ func device(t testing.TB) *Backend {
 	return b
 }
 
-// twin runs an op on the CPU and on the device, with the same operands and the same memory for results, and compares
-// every byte of the results' memory, what lies between elements included.
+// twin runs an op on the CPU and on the device, with the same operands and the same memory for results, and
+// compares every byte of the results' memory, what lies between elements included.
 type twin struct {
 	op      graph.Op
 	in      []tensor.View
@@ -81,8 +81,8 @@ func (w twin) check(t *testing.T) error {
 		dt := w.dtype(i)
 		if at := firstDifference(dt, got[i], want[i], w.loose); at >= 0 {
 			size := dt.Size()
-			t.Fatalf("%s%s: %s result %d, element %d of its memory is %x, the CPU's %x\n\tlayouts %v from %v", w.op.Name(), w.op.Key(),
-				dt, i, at, got[i][at*size:][:size], want[i][at*size:][:size], w.out, layoutsOf(w.in))
+			t.Fatalf("%s%s: %s result %d, element %d of its memory is %x, the CPU's %x\n\tlayouts %v from %v",
+				w.op.Name(), w.op.Key(), dt, i, at, got[i][at*size:][:size], want[i][at*size:][:size], w.out, layoutsOf(w.in))
 		}
 	}
 	return wantErr

@@ -13,7 +13,8 @@ import (
 )
 
 var integerTypes = []tensor.DType{
-	tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64,
+	tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
+	tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64,
 }
 
 // geometry is a Window, and the shapes of what it is used with.
@@ -152,9 +153,11 @@ func TestGatherRows(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%d/%d", dt, d, padding), func(t *testing.T) {
 					x := tensor.Layout{Shape: []int{50, d}, Strides: []int{d + padding, 1}, Offset: padding % 16}
 					u := tensor.Layout{Shape: []int{200, d}, Strides: []int{d + padding, 1}}
-					idx := integersView(tensor.Int32, tensor.RowMajor([]int{200}), func() int64 { return int64(r.IntN(100)) - 50 })
-					in := []tensor.View{randomView(r, dt, x), idx}
-					twin{op: ops.GatherOp{Window: rows(200, d), Mode: ops.Mode{Wrap: true}}, in: in, out: []tensor.Layout{u}}.check(t)
+					idx := integersView(tensor.Int32, tensor.RowMajor([]int{200}), func() int64 {
+						return int64(r.IntN(100)) - 50
+					})
+					op := ops.GatherOp{Window: rows(200, d), Mode: ops.Mode{Wrap: true}}
+					twin{op: op, in: []tensor.View{randomView(r, dt, x), idx}, out: []tensor.Layout{u}}.check(t)
 				})
 			}
 		}
@@ -188,8 +191,8 @@ func TestScatterWindows(t *testing.T) {
 	}
 }
 
-// TestScatterRows has more positions than a tile of the sort, and more slots than a digit counts, so every pass of it is
-// taken; few slots make long segments.
+// TestScatterRows has more positions than a tile of the sort, and more slots than a digit counts, so every
+// pass of it is taken; few slots make long segments.
 func TestScatterRows(t *testing.T) {
 	r := rng(t)
 	for _, c := range []struct {
@@ -203,16 +206,18 @@ func TestScatterRows(t *testing.T) {
 		{70000, 5000, 1, "three digits; no table in place"},
 	} {
 		idx := integersView(tensor.Int32, tensor.RowMajor([]int{c.n}), func() int64 { return int64(r.IntN(c.slots)) })
-		of := func(dt tensor.DType, rows int) tensor.View {
-			return randomView(r, dt, tensor.RowMajor([]int{rows, c.d}))
+		in := func(dt tensor.DType) []tensor.View {
+			x, u := tensor.RowMajor([]int{c.slots, c.d}), tensor.RowMajor([]int{c.n, c.d})
+			return []tensor.View{randomView(r, dt, x), randomView(r, dt, u), idx}
 		}
 		for _, w := range []twin{
-			{op: ops.ScatterOp{}, in: []tensor.View{of(tensor.Float32, c.slots), of(tensor.Float32, c.n), idx}},
-			{op: ops.ScatterOp{Combine: ops.CombineAdd}, in: []tensor.View{of(tensor.Float32, c.slots), of(tensor.Float32, c.n), idx}},
-			{op: ops.ScatterOp{Combine: ops.CombineAdd}, in: []tensor.View{of(tensor.BFloat16, c.slots), of(tensor.BFloat16, c.n), idx}},
-			{op: ops.ScatterOp{Combine: ops.CombineMax}, in: []tensor.View{of(tensor.Int64, c.slots), of(tensor.Int64, c.n), idx}},
-			{op: ops.ScatterScanOp{Reverse: true}, in: []tensor.View{of(tensor.Float16, c.slots), of(tensor.Float16, c.n), idx}},
-			{op: ops.SparseUpdateOp{}, in: []tensor.View{of(tensor.Float64, c.slots), of(tensor.Float64, c.n), idx}},
+			{op: ops.ScatterOp{}, in: in(tensor.Float32)},
+			{op: ops.ScatterOp{Combine: ops.CombineAdd}, in: in(tensor.Float32)},
+			{op: ops.ScatterOp{Combine: ops.CombineAdd}, in: in(tensor.BFloat16)},
+			{op: ops.ScatterOp{Combine: ops.CombineMax}, in: in(tensor.Int64)},
+			{op: ops.ScatterOp{Combine: ops.CombineMin}, in: in(tensor.Int16)},
+			{op: ops.ScatterScanOp{Reverse: true}, in: in(tensor.Float16)},
+			{op: ops.SparseUpdateOp{}, in: in(tensor.Float64)},
 		} {
 			w.loose = true
 			w.out = []tensor.Layout{tensor.RowMajor([]int{c.slots, c.d})}
@@ -229,7 +234,8 @@ func TestScatterRows(t *testing.T) {
 				w.op = op
 			}
 			for _, w.inPlace = range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/%s/in place %v", c.why, w.op.Name(), w.in[0].DType(), w.inPlace), func(t *testing.T) { w.check(t) })
+				name := fmt.Sprintf("%s/%s/%s/in place %v", c.why, w.op.Name(), w.in[0].DType(), w.inPlace)
+				t.Run(name, func(t *testing.T) { w.check(t) })
 			}
 		}
 	}
@@ -261,8 +267,8 @@ func TestScatterScanWindows(t *testing.T) {
 	}
 }
 
-// TestSparseUpdateWindows has scales of every kind: those of which the zero changes what nothing is added to are done
-// everywhere.
+// TestSparseUpdateWindows has scales of every kind: those of which the zero changes what nothing is added
+// to are done everywhere.
 func TestSparseUpdateWindows(t *testing.T) {
 	r := rng(t)
 	for n := range draws(800) {
@@ -271,8 +277,8 @@ func TestSparseUpdateWindows(t *testing.T) {
 			continue
 		}
 		m, dt := drawMode(r), []tensor.DType{tensor.Float32, tensor.Float64}[n%2]
-		op := ops.SparseUpdateOp{Window: g.w, Mode: m, Plus: r.IntN(2) == 0, Scaled: r.IntN(3) > 0, ScaleFirst: r.IntN(2) == 0}
-		op.ChangeFirst = op.Plus && r.IntN(2) == 0
+		op := ops.SparseUpdateOp{Window: g.w, Mode: m, Plus: r.IntN(2) == 0, Scaled: r.IntN(3) > 0}
+		op.ChangeFirst, op.ScaleFirst = op.Plus && r.IntN(2) == 0, r.IntN(2) == 0
 		x := randomView(r, dt, drawLayout(r, g.x))
 		in := []tensor.View{x, randomView(r, dt, drawLayout(r, g.u))}
 		if op.Scaled {
@@ -295,7 +301,8 @@ func TestCheckPlaces(t *testing.T) {
 		}
 		m := drawMode(r)
 		op := ops.CheckPlacesOp{Window: g.w, Mode: m, Shape: g.x}
-		twin{op: op, in: g.indices(r, m), out: []tensor.Layout{{Offset: 3}}, dtypes: []tensor.DType{tensor.Bool}}.check(t)
+		out := []tensor.Layout{{Offset: 3}}
+		twin{op: op, in: g.indices(r, m), out: out, dtypes: []tensor.DType{tensor.Bool}}.check(t)
 	}
 }
 
@@ -321,13 +328,14 @@ func TestMasked(t *testing.T) {
 		mask := randomView(r, tensor.Bool, drawLayout(r, body))
 		dt, count := widths[r.IntN(len(widths))], r.IntN(tensor.Size(body)+3)
 		whole, part := slices.Concat(lead, body, inner), slices.Concat(lead, []int{count}, inner)
-		for _, w := range []twin{
-			{op: ops.CompressOp{Axis: len(lead), Count: count}, in: []tensor.View{randomView(r, dt, drawLayout(r, whole)), mask},
-				out: []tensor.Layout{drawLayout(r, part)}},
-			{op: ops.ExpandOp{Axis: len(lead)}, in: []tensor.View{randomView(r, dt, drawLayout(r, part)), mask},
-				out: []tensor.Layout{drawLayout(r, whole)}},
-		} {
-			w.check(t)
-		}
+		big, small := randomView(r, dt, drawLayout(r, whole)), randomView(r, dt, drawLayout(r, part))
+		twin{
+			op: ops.CompressOp{Axis: len(lead), Count: count},
+			in: []tensor.View{big, mask}, out: []tensor.Layout{drawLayout(r, part)},
+		}.check(t)
+		twin{
+			op: ops.ExpandOp{Axis: len(lead)},
+			in: []tensor.View{small, mask}, out: []tensor.Layout{drawLayout(r, whole)},
+		}.check(t)
 	}
 }

@@ -137,6 +137,7 @@ func Table() []Case {
 	products("matmul 1024", 1, 1024)
 	products("matmul 128", 1, 128)
 	products("matmul 64x128", 64, 128)
+	add("conv 3x3", FMA, 2*32*64*56*56*64*9, Uniform(20, 32, 64, 56, 56), Uniform(21, 64, 64, 3, 3)).Tol = 1e-4
 	for _, peer := range []string{"dense", "sparse"} {
 		in, idx := rows(1024)
 		in.State = true

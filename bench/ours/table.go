@@ -63,6 +63,9 @@ func table() map[string]build {
 	for _, name := range []string{"matmul 1024", "matmul 128", "matmul 64x128"} {
 		t[name] = pure(func(in []input) *node { return ops.MatMul(in[0].node, in[1].node) })
 	}
+	t["conv 3x3"] = pure(func(in []input) *node {
+		return ops.Conv(in[0].node, in[1].node, ops.ConvSpec{Low: []int{1, 1}, High: []int{1, 1}})
+	})
 	along(t, "argmax", ops.ArgMax)
 	along(t, "softmax", ops.Softmax)
 	along(t, "cumsum", func(x *node, axis int) *node { return ops.CumSum(x, axis) })

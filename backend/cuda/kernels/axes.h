@@ -24,7 +24,11 @@ template <> struct raw_<16> {
 };
 template <u32 n> using raw = typename raw_<n>::type;
 
+#ifdef HOST
+#define GLOBAL
+#else
 #define GLOBAL __attribute__((address_space(1)))
+#endif
 
 template <class T> INLINE T load(u64 at) {
   return bits_as<T>(*(const GLOBAL raw<sizeof(T)>*)at);
@@ -52,8 +56,9 @@ INLINE u64 divide(const Divisor& by, u64& n) {
   return r;
 }
 
-// Axes is the walk of N operands over one shape, the innermost axis first: element n lies at Σ cₐ·step[o][a] of
-// operand o, where cₐ are the digits of n. The outermost axis takes what is left and is not divided by.
+// Axes is the walk of N operands over one shape, the innermost axis first: element n lies at Σ
+// cₐ·step[o][a] of operand o, where cₐ are the digits of n. The outermost axis takes what is left and is
+// not divided by.
 template <u32 N> struct Axes {
   u32 rank;
   Divisor by[MAX_AXES];
@@ -66,5 +71,15 @@ template <u32 N> INLINE void walk(const Axes<N>& axes, u64 n, u64 (&at)[N]) {
     u64 c = n;
     if (a + 1 < axes.rank) c = divide(axes.by[a], n);
     for (u32 o = 0; o < N; o++) at[o] += c * (u64)axes.step[o][a];
+  }
+}
+
+// walk_small is walk for n < 2³¹, whose digits have 32 bits: a third of the instructions less, for kernels that do
+// little else.
+template <u32 N> INLINE void walk_small(const Axes<N>& axes, u32 n, u64 (&at)[N]) {
+  for (u32 a = 0; a < axes.rank; a++) {
+    u32 c = n;
+    if (a + 1 < axes.rank) c = divide(axes.by[a], n);
+    for (u32 o = 0; o < N; o++) at[o] += (u64)c * (u64)axes.step[o][a];
   }
 }

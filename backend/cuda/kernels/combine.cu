@@ -1,4 +1,5 @@
-// Combinations of the updates of each segment with what y holds, one by one: h + u, h·u, the greater, the smaller.
+// Combinations of the updates of each segment with what y holds, one by one: h + u, h·u, the greater, the
+// smaller.
 #include "segments.h"
 
 enum { COMBINE_SET, COMBINE_ADD, COMBINE_MUL, COMBINE_MAX, COMBINE_MIN };
@@ -58,10 +59,10 @@ template <class T> INLINE void sum_rows(Fault* fault, const Segments& p) {
       [](u64 y, A h) { store(y, down<Pack<T>>(h)); });
 }
 
-#define COMBINES(T)                                                                                               \
+#define COMBINES(T)                                                                                          \
   KERNEL __launch_bounds__(THREADS) combine_##T(Fault* fault, Combine p) { combine_segments<T, false>(fault, p); } \
   KERNEL __launch_bounds__(THREADS) long_##T(Fault* fault, Combine p) { combine_segments<T, true>(fault, p); }
-#define SUMS(T)                                                                                                   \
+#define SUMS(T)                                                                                              \
   KERNEL __launch_bounds__(THREADS) sum_rows_##T(Fault* fault, Segments p) { sum_rows<T>(fault, p); }
 SUMS(f16)
 SUMS(bf16)

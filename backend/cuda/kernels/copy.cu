@@ -1,10 +1,9 @@
-// Movement between layouts, by the width of an element. All of it is bound by bytes: what is contiguous moves by
-// 16 bytes, and where the fastest axes of the two sides differ, tiles in shared memory let both be read and written in
-// whole sectors.
+// Movement between layouts, by the width of an element. All of it is bound by bytes: what is contiguous
+// moves by 16 bytes, and where the fastest axes of the two sides differ, tiles in shared memory let both be
+// read and written in whole sectors.
 #include "axes.h"
 
 #define THREADS 256
-#define ITEMS 4 // elements a thread has in flight
 
 // Copy is out[i…] = in[i…] of n elements, axes in the order of out's memory.
 struct Copy {
@@ -12,8 +11,8 @@ struct Copy {
   Axes<2> axes;
 };
 
-template <class W> INLINE void copy_general(Fault* fault, const Copy& p) {
-  UNLESS_FAULTY(fault);
+// copy_elements has ITEMS elements of a thread in flight. small is for n < 2³¹.
+template <class W, bool small, u32 ITEMS> INLINE void copy_elements(const Copy& p) {
   for (u64 i = (u64)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; i < p.n; i += (u64)gridDim.x * (THREADS * ITEMS)) {
     u64 to[ITEMS];
     W v[ITEMS];
@@ -21,7 +20,10 @@ template <class W> INLINE void copy_general(Fault* fault, const Copy& p) {
     for (u32 j = 0; j < ITEMS; j++)
       if (i + j * THREADS < p.n) {
         u64 at[2] = {p.out, p.in};
-        walk(p.axes, i + j * THREADS, at);
+        if (small)
+          walk_small(p.axes, (u32)i + j * THREADS, at);
+        else
+          walk(p.axes, i + j * THREADS, at);
         to[j] = at[0];
         v[j] = load<W>(at[1]);
       }
@@ -31,14 +33,22 @@ template <class W> INLINE void copy_general(Fault* fault, const Copy& p) {
   }
 }
 
+template <class W> INLINE void copy_general(Fault* fault, const Copy& p) {
+  UNLESS_FAULTY(fault);
+  if (p.n >> 31 == 0)
+    copy_elements<W, true, 4>(p);
+  else
+    copy_elements<W, false, 1>(p);
+}
+
 // Line is n bytes side by side on both sides.
 struct Line {
   u64 out, in, n;
 };
 
-// copy_line moves whole vectors where both sides can be aligned to them, from the first one on; the bytes before
-// and behind them, and lines of which only one side can be, element by element.
-template <class W> INLINE void copy_line(Fault* fault, const Line& p) {
+// copy_line moves whole vectors where both sides can be aligned to them, from the first one on; the bytes
+// before and behind them, and lines of which only one side can be, element by element.
+template <class W, u32 ITEMS = 4> INLINE void copy_line(Fault* fault, const Line& p) {
   UNLESS_FAULTY(fault);
   u64 first = (u64)blockIdx.x * (THREADS * ITEMS) + threadIdx.x, step = (u64)gridDim.x * (THREADS * ITEMS);
   u64 head = p.n, tail = p.n;
@@ -66,8 +76,8 @@ template <class W> INLINE void copy_line(Fault* fault, const Line& p) {
     }
 }
 
-// Tiles is out[…, a, …, b, …] = in[…, a, …, b, …], where a is the fastest axis of out and b of in. A block moves
-// tiles of 32 × 32; the other axes number planes.
+// Tiles is out[…, a, …, b, …] = in[…, a, …, b, …], where a is the fastest axis of out and b of in. A block
+// moves tiles of 32 × 32; the other axes number planes.
 struct Tiles {
   u64 out, in, n;        // n tiles
   u32 a, b;              // extents
@@ -101,9 +111,9 @@ template <class W> INLINE void copy_tiles(Fault* fault, const Tiles& p) {
   }
 }
 
-#define MOVES(W, bits)                                                                                            \
-  KERNEL __launch_bounds__(THREADS) copy_##bits(Fault* fault, Copy p) { copy_general<W>(fault, p); }              \
-  KERNEL __launch_bounds__(THREADS) line_##bits(Fault* fault, Line p) { copy_line<W>(fault, p); }                 \
+#define MOVES(W, bits)                                                                                       \
+  KERNEL __launch_bounds__(THREADS) copy_##bits(Fault* fault, Copy p) { copy_general<W>(fault, p); }         \
+  KERNEL __launch_bounds__(THREADS) line_##bits(Fault* fault, Line p) { copy_line<W>(fault, p); }            \
   KERNEL __launch_bounds__(TILE* TILE_ROWS) tiles_##bits(Fault* fault, Tiles p) { copy_tiles<W>(fault, p); }
 MOVES(u8, 8)
 MOVES(u16, 16)

@@ -11,8 +11,8 @@ struct Check {
   Axes<2> axes; // of the operand, and of the ranks
 };
 
-// check_indices lowers the fault word to the first value that is out of bounds. It is bound by the bytes of the
-// indices. Faults of this very launch do not end it: blocks that start late may know an earlier value.
+// check_indices lowers the fault word to the first value that is out of bounds. It is bound by the bytes of
+// the indices. Faults of this very launch do not end it: blocks that start late may know an earlier value.
 KERNEL __launch_bounds__(THREADS) check_indices(Fault* fault, Check p) {
   if (fault->word < p.bits) return;
   for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.n; i += (u64)gridDim.x * THREADS) {
@@ -33,10 +33,9 @@ template <u32 K> struct Gather {
   Places<K> places;
 };
 
-// gather reads x in whole sectors where windows are rows: their elements are then as wide as alignment allows. A
-// thread has ITEMS elements in flight.
-template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gather<K>& p) {
-  UNLESS_FAULTY(fault);
+// gather reads x in whole sectors where windows are rows: their elements are then as wide as alignment
+// allows. A thread has ITEMS elements in flight.
+template <class W, u32 K, u32 ITEMS, class Int> INLINE void gather_elements(const Gather<K>& p) {
   for (u64 i = (u64)blockIdx.x * (THREADS * ITEMS) + threadIdx.x; i < p.n; i += (u64)gridDim.x * (THREADS * ITEMS)) {
     u64 to[ITEMS], from[ITEMS];
     bool inside[ITEMS];
@@ -44,7 +43,7 @@ template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gath
 #pragma unroll
     for (u32 j = 0; j < ITEMS; j++) {
       to[j] = p.u, from[j] = p.x, inside[j] = false;
-      if (i + j * THREADS < p.n) inside[j] = place(p.places, i + j * THREADS, from[j], to[j]);
+      if (i + j * THREADS < p.n) inside[j] = place(p.places, (Int)(i + j * THREADS), from[j], to[j]);
     }
 #pragma unroll
     for (u32 j = 0; j < ITEMS; j++) {
@@ -57,8 +56,16 @@ template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gath
   }
 }
 
-#define GATHERS(W, bits)                                                                                          \
-  KERNEL __launch_bounds__(THREADS) gather_##bits##_1(Fault* fault, Gather<1> p) { gather<W, 1, 4>(fault, p); }   \
+template <class W, u32 K, u32 ITEMS> INLINE void gather(Fault* fault, const Gather<K>& p) {
+  UNLESS_FAULTY(fault);
+  if (K == 1 && p.n >> 31 == 0) // digits of 32 bits take fewer instructions
+    gather_elements<W, K, ITEMS, u32>(p);
+  else
+    gather_elements<W, K, 1, u64>(p);
+}
+
+#define GATHERS(W, bits)                                                                                     \
+  KERNEL __launch_bounds__(THREADS) gather_##bits##_1(Fault* fault, Gather<1> p) { gather<W, 1, 4>(fault, p); } \
   KERNEL __launch_bounds__(THREADS) gather_##bits##_16(Fault* fault, Gather<16> p) { gather<W, 16, 1>(fault, p); }
 GATHERS(u8, 8)
 GATHERS(u16, 16)

@@ -1,6 +1,6 @@
-// Compression and expansion by a mask: blocks count what is true, one block scans the counts, and the places that are
-// true are listed in order, or numbered; then every element of the result finds where it is from. All of it is
-// bound by bytes: the mask twice, 4 bytes for what is listed twice, and the elements.
+// Compression and expansion by a mask: blocks count what is true, one block scans the counts, and the
+// places that are true are listed in order, or numbered; then every element of the result finds where it is
+// from. All of it is bound by bytes: the mask twice, 4 bytes for what is listed twice, and the elements.
 #include "sort.cuh"
 
 #define THREADS SORT_THREADS
@@ -18,7 +18,7 @@ struct Mask {
 INLINE bool is_true(const Mask& p, u64 i) {
   if (i >= p.n) return false;
   u64 at[1] = {p.mask};
-  walk(p.axes, i, at);
+  walk_small(p.axes, (u32)i, at);
   return load<u8>(at[0]) != 0;
 }
 
@@ -66,8 +66,8 @@ KERNEL __launch_bounds__(THREADS) mask_list(Fault* fault, Mask p) {
   }
 }
 
-// Masked is the n elements of the result, in the order of its memory: axes are those of the result, of the source
-// beside the mask's axes, and of the numbers, of a selected element or of a place.
+// Masked is the n elements of the result, in the order of its memory: axes are those of the result, of the
+// source beside the mask's axes, and of the numbers, of a selected element or of a place.
 struct Masked {
   u64 y, x, table, total, n;
   u32 count;      // selected elements that the source of an expansion has
@@ -88,15 +88,15 @@ template <class W, bool expands> INLINE void masked(Fault* fault, const Masked& 
       u32 number = load<u32>(p.table + at[2] * 4);
       if (number < total) v = load<W>(from[0] + number * (u64)p.step);
     } else if (at[2] < total) {
-      walk(p.places, load<u32>(p.table + at[2] * 4), from);
+      walk_small(p.places, load<u32>(p.table + at[2] * 4), from);
       v = load<W>(from[0]);
     }
     store(at[0], v);
   }
 }
 
-#define MASKED(W, bits)                                                                                           \
-  KERNEL __launch_bounds__(THREADS) compress_##bits(Fault* fault, Masked p) { masked<W, false>(fault, p); }       \
+#define MASKED(W, bits)                                                                                      \
+  KERNEL __launch_bounds__(THREADS) compress_##bits(Fault* fault, Masked p) { masked<W, false>(fault, p); }  \
   KERNEL __launch_bounds__(THREADS) expand_##bits(Fault* fault, Masked p) { masked<W, true>(fault, p); }
 MASKED(u8, 8)
 MASKED(u16, 16)

@@ -1,6 +1,6 @@
-// places.h is where windows start: index operands of any integer dtype and layout, what happens out of bounds, and the
-// walk of positions that reads them (ops.Window). It is bound by the latency of an index and then of what it names,
-// so callers keep several in flight.
+// places.h is where windows start: index operands of any integer dtype and layout, what happens out of
+// bounds, and the walk of positions that reads them (ops.Window). It is bound by the latency of an index
+// and then of what it names, so callers keep several in flight.
 #pragma once
 #include "axes.h"
 
@@ -34,8 +34,8 @@ enum { OOB_ERROR, OOB_CLAMP, OOB_SKIP, OOB_SKIP_ELEMENT };
 
 #define NOT_MOVED 0xffffffffu
 
-// Places is the walk of positions: those of the index shape, with axes of the window that were made positions of
-// their own. x and own are the steps of the operand that is addressed and of another one.
+// Places is the walk of positions: those of the index shape, with axes of the window that were made
+// positions of their own. x and own are the steps of the operand that is addressed and of another one.
 template <u32 K> struct Places {
   u32 rank, mode, count; // count index operands, at most K
   Divisor by[MAX_AXES];
@@ -44,13 +44,15 @@ template <u32 K> struct Places {
   Index index[K];
 };
 
-// place adds where position n starts in x, and n's place in the other operand. It is false where the window is
-// skipped; then x is of no use.
-template <u32 K> INLINE bool place(const Places<K>& p, u64 n, u64& x, u64& own) {
-  u64 at = 0, shift = 0, m = n;
+// place adds where position n starts in x, and n's place in the other operand. It is false where the window
+// is skipped; then x is of no use. Int is u32 where positions are less than 2³¹, and u64.
+template <u32 K, class Int> INLINE bool place(const Places<K>& p, Int n, u64& x, u64& own) {
+  u64 at = 0, shift = 0;
+  Int m = n;
   for (u32 a = 0; a < p.rank; a++) {
-    u64 c = m;
-    if (a + 1 < p.rank) c = divide(p.by[a], m);
+    Int digit = m;
+    if (a + 1 < p.rank) digit = divide(p.by[a], m);
+    u64 c = digit;
     x += c * (u64)p.x[a];
     own += c * (u64)p.own[a];
     if (K == 1) {
@@ -64,8 +66,9 @@ template <u32 K> INLINE bool place(const Places<K>& p, u64 n, u64& x, u64& own) 
     if (K > 1) {
       at = shift = 0, m = n;
       for (u32 a = 0; a < p.rank; a++) {
-        u64 c = m;
-        if (a + 1 < p.rank) c = divide(p.by[a], m);
+        Int digit = m;
+        if (a + 1 < p.rank) digit = divide(p.by[a], m);
+        u64 c = digit;
         at += c * (u64)index.step[a];
         if (p.moved[a] == k) shift += c;
       }

@@ -1,6 +1,6 @@
-// Combinations of integers of 32 and 64 bits whose order does not matter: sums, which wrap, and extremes. Every update
-// is an atomic operation on y by itself, which gives the same bits in any order. It is bound by a sector of y an update,
-// or where many updates go to one place by its turns.
+// Combinations of integers of 32 and 64 bits whose order does not matter: sums, which wrap, and extremes.
+// Every update is an atomic operation on y by itself, which gives the same bits in any order. It is bound
+// by a sector of y an update, or where many updates go to one place by its turns.
 #include "places.h"
 
 #define THREADS 256
@@ -14,8 +14,8 @@ template <u32 K> struct Atomic {
 
 enum { COMBINE_SET, COMBINE_ADD, COMBINE_MUL, COMBINE_MAX, COMBINE_MIN };
 
-#define EXTREMES(T, C, suffix)                                                                                    \
-  INLINE void atomic_max(T* p, T v) { __nvvm_atom_max_gen_##suffix((C*)p, (C)v); }                                \
+#define EXTREMES(T, C, suffix)                                                                               \
+  INLINE void atomic_max(T* p, T v) { __nvvm_atom_max_gen_##suffix((C*)p, (C)v); }                           \
   INLINE void atomic_least(T* p, T v) { __nvvm_atom_min_gen_##suffix((C*)p, (C)v); }
 EXTREMES(i32, i32, i)
 EXTREMES(u32, u32, ui)
@@ -38,8 +38,8 @@ template <class T, u32 K> INLINE void scatter_atomic(Fault* fault, const Atomic<
   }
 }
 
-#define ATOMICS(T)                                                                                                \
-  KERNEL __launch_bounds__(THREADS) atomic_##T##_1(Fault* fault, Atomic<1> p) { scatter_atomic<T>(fault, p); }    \
+#define ATOMICS(T)                                                                                           \
+  KERNEL __launch_bounds__(THREADS) atomic_##T##_1(Fault* fault, Atomic<1> p) { scatter_atomic<T>(fault, p); } \
   KERNEL __launch_bounds__(THREADS) atomic_##T##_16(Fault* fault, Atomic<16> p) { scatter_atomic<T>(fault, p); }
 ATOMICS(i32)
 ATOMICS(i64)

@@ -1,10 +1,10 @@
-// Scatter-scans: over the writers of each place of y, h starts at y and becomes a·h + b, or b; y is the last h, and
-// before is h just before each writer. A segment is one thread's an element, so it is bound by the latency of its
-// reads where it is long, and by bytes where windows are rows.
+// Scatter-scans: over the writers of each place of y, h starts at y and becomes a·h + b, or b; y is the
+// last h, and before is h just before each writer. A segment is one thread's an element, so it is bound by
+// the latency of its reads where it is long, and by bytes where windows are rows.
 #include "segments.h"
 
-// Scan is n = count·window elements: item i of the sorted keys, and in each its window. positions are b, a, before by
-// value, elements y, b, a, before inside the window.
+// Scan is n = count·window elements: item i of the sorted keys, and in each its window. positions are b, a,
+// before by value, elements y, b, a, before inside the window.
 struct Scan {
   u64 y, b, a, before, n;
   u64 keys, values;
@@ -21,22 +21,22 @@ template <class T, bool affine, class Step> INLINE void scan_segments(Fault* fau
     u64 i = t, e = divide(p.window, i);
     u32 key = key_of(p.keys, i);
     u64 in[4] = {p.y, p.b, p.a, p.before};
-    walk(p.elements, e, in);
+    walk_small(p.elements, (u32)e, in);
     if (key == p.none) { // nobody is there to be found
       if (p.keeps) {
         u64 at[3] = {0, 0, in[3]};
-        walk(p.positions, value_of(p.values, i), at);
+        walk_small(p.positions, value_of(p.values, (u32)i), at);
         store(at[2], T());
       }
       continue;
     }
     if (p.reverse ? i + 1 < p.count && key_of(p.keys, i + 1) == key : i > 0 && key_of(p.keys, i - 1) == key) continue;
     u64 y[1] = {in[0]};
-    walk(p.slots, key, y);
+    walk_small(p.slots, key, y);
     wide<T> h = up(load<T>(y[0]));
     for (bool more = true; more;) {
       u64 at[3] = {in[1], in[2], in[3]};
-      walk(p.positions, value_of(p.values, i), at);
+      walk_small(p.positions, value_of(p.values, (u32)i), at);
       wide<T> b = up(load<T>(at[0])), a = b;
       if (affine) a = up(load<T>(at[1]));
       if (p.keeps) store(at[2], down<T>(h));
@@ -49,9 +49,9 @@ template <class T, bool affine, class Step> INLINE void scan_segments(Fault* fau
   }
 }
 
-#define EXCHANGES(W, bits)                                                                                        \
-  KERNEL __launch_bounds__(THREADS) exchange_##bits(Fault* fault, Scan p) {                                       \
-    scan_segments<W, false>(fault, p, [](W, W, W b) { return b; });                                               \
+#define EXCHANGES(W, bits)                                                                                   \
+  KERNEL __launch_bounds__(THREADS) exchange_##bits(Fault* fault, Scan p) {                                  \
+    scan_segments<W, false>(fault, p, [](W, W, W b) { return b; });                                          \
   }
 EXCHANGES(u8, 8)
 EXCHANGES(u16, 16)
@@ -59,10 +59,10 @@ EXCHANGES(u32, 32)
 EXCHANGES(u64, 64)
 EXCHANGES(v4u32, 128)
 
-#define AFFINES(T)                                                                                                \
-  KERNEL __launch_bounds__(THREADS) affine_##T(Fault* fault, Scan p) {                                            \
-    typedef wide<T> A;                                                                                            \
-    scan_segments<T, true>(fault, p, [](A h, A a, A b) { return plus(times(a, h), b); });                         \
+#define AFFINES(T)                                                                                           \
+  KERNEL __launch_bounds__(THREADS) affine_##T(Fault* fault, Scan p) {                                       \
+    typedef wide<T> A;                                                                                       \
+    scan_segments<T, true>(fault, p, [](A h, A a, A b) { return plus(times(a, h), b); });                    \
   }
 AFFINES(u8)
 AFFINES(u16)

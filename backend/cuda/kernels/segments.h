@@ -1,5 +1,6 @@
-// segments.h is updates in the order of the places that they go to, each place's a segment in the order of the
-// updates: what scatters, scans of them and sparse updates apply one by one, in the same order as a loop would.
+// segments.h is updates in the order of the places that they go to, each place's a segment in the order of
+// the updates: what scatters, scans of them and sparse updates apply one by one, in the same order as a
+// loop would.
 #pragma once
 #include "places.h"
 
@@ -98,8 +99,8 @@ template <class T> INLINE T times(T a, T b) {
     return (T)((u64)a * (u64)b);
 }
 
-// Segments is n = count·window elements: item i of the sorted keys, and in each its window. slots are the steps of y
-// by key, positions those of the updates by value, elements those of both inside the window.
+// Segments is n = count·window elements: item i of the sorted keys, and in each its window. slots are the
+// steps of y by key, positions those of the updates by value, elements those of both inside the window.
 struct Segments {
   u64 y, u, n;
   u64 keys, values; // values is 0 where each is its number
@@ -111,16 +112,17 @@ struct Segments {
 };
 
 INLINE u32 key_of(u64 keys, u64 i) { return load<u32>(keys + i * 4); }
-INLINE u64 value_of(u64 values, u64 i) { return values ? load<u32>(values + i * 4) : i; }
+INLINE u32 value_of(u64 values, u32 i) { return values ? load<u32>(values + i * 4ull) : i; }
 
-// LOOKAHEAD is how many updates of a segment are read before they are combined, LONG_SEGMENT how many items make a
-// segment long.
+// LOOKAHEAD is how many updates of a segment are read before they are combined, LONG_SEGMENT how many items
+// make a segment long.
 #define LOOKAHEAD 4
 #define LONG_SEGMENT 512
 
-// each_segment does every element of every segment: open(y) gives h, then step(h, u) for each update in order, then
-// close(y, h). It is bound by the bytes of the updates where windows are rows, each of which is read once, and by the
-// latency of LOOKAHEAD reads where a segment has many. Long ones are only listed, in any order.
+// each_segment does every element of every segment: open(y) gives h, then step(h, u) for each update in
+// order, then close(y, h). It is bound by the bytes of the updates where windows are rows, each of which is
+// read once, and by the latency of LOOKAHEAD reads where a segment has many. Long ones are only listed, in
+// any order.
 template <class T, class Open, class Step, class Close>
 INLINE void each_segment(const Segments& p, Open open, Step step, Close close) {
   typedef wide<T> A;
@@ -133,8 +135,8 @@ INLINE void each_segment(const Segments& p, Open open, Step step, Close close) {
       continue;
     }
     u64 y[1] = {p.y}, both[2] = {0, p.u};
-    walk(p.slots, key, y);
-    walk(p.elements, e, both);
+    walk_small(p.slots, key, y);
+    walk_small(p.elements, (u32)e, both);
     u64 at = y[0] + both[0];
     A h = open(at);
     bool in[LOOKAHEAD];
@@ -145,7 +147,7 @@ INLINE void each_segment(const Segments& p, Open open, Step step, Close close) {
         in[q] = i + q < p.count && key_of(p.keys, i + q) == key;
         if (in[q]) {
           u64 from[1] = {both[1]};
-          walk(p.positions, value_of(p.values, i + q), from);
+          walk_small(p.positions, value_of(p.values, (u32)i + q), from);
           v[q] = up(load<T>(from[0]));
         }
       }
@@ -173,9 +175,9 @@ INLINE u32 segment_end(const Segments& p, u32 begin, u32 key) {
 
 #define LONG_TILE 2048 // updates of a block in shared memory
 
-// each_long_segment does the long segments that each_segment listed. A block has up to 32 columns of a segment: all
-// of its threads read tiles of updates, of which one thread a column then combines its own in order. It is bound by the
-// latency of the combinations, a few cycles each.
+// each_long_segment does the long segments that each_segment listed. A block has up to 32 columns of a
+// segment: all of its threads read tiles of updates, of which one thread a column then combines its own in
+// order. It is bound by the latency of the combinations, a few cycles each.
 template <class T, class Open, class Step, class Close>
 INLINE void each_long_segment(const Segments& p, Open open, Step step, Close close) {
   typedef wide<T> A;
@@ -188,8 +190,8 @@ INLINE void each_long_segment(const Segments& p, Open open, Step step, Close clo
     u64 e = w % groups * columns + column;
     u32 i = load<u32>(p.longs + 4 + w / groups * 4), key = key_of(p.keys, i), end = segment_end(p, i, key);
     u64 y[1] = {p.y}, both[2] = {0, p.u};
-    walk(p.slots, key, y);
-    walk(p.elements, e < window ? e : 0, both);
+    walk_small(p.slots, key, y);
+    walk_small(p.elements, e < window ? (u32)e : 0, both);
     bool mine = first == 0 && e < window;
     A h = A();
     if (mine) h = open(y[0] + both[0]);
@@ -198,7 +200,7 @@ INLINE void each_long_segment(const Segments& p, Open open, Step step, Close clo
       if (e < window)
         for (u32 r = first; r < m; r += THREADS / columns) {
           u64 from[1] = {both[1]};
-          walk(p.positions, value_of(p.values, i + r), from);
+          walk_small(p.positions, value_of(p.values, i + r), from);
           tile[r * columns + column] = up(load<T>(from[0]));
         }
       __syncthreads();

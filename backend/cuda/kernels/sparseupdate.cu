@@ -1,5 +1,5 @@
-// Sparse updates: y = x ∓ s·S, where S adds up the updates of each place from zero, in order. Places that no index
-// names are not touched, unless s·0 is not the zero that changes nothing.
+// Sparse updates: y = x ∓ s·S, where S adds up the updates of each place from zero, in order. Places that
+// no index names are not touched, unless s·0 is not the zero that changes nothing.
 #include "segments.h"
 
 struct Sparse {
@@ -68,9 +68,9 @@ template <class T> INLINE void sparse_rest(Fault* fault, const Rest& p) {
   }
 }
 
-#define UPDATES(T)                                                                                                \
-  KERNEL __launch_bounds__(THREADS) update_##T(Fault* fault, Sparse p) { sparse_update<T, false>(fault, p); }     \
-  KERNEL __launch_bounds__(THREADS) long_##T(Fault* fault, Sparse p) { sparse_update<T, true>(fault, p); }        \
+#define UPDATES(T)                                                                                           \
+  KERNEL __launch_bounds__(THREADS) update_##T(Fault* fault, Sparse p) { sparse_update<T, false>(fault, p); } \
+  KERNEL __launch_bounds__(THREADS) long_##T(Fault* fault, Sparse p) { sparse_update<T, true>(fault, p); }   \
   KERNEL __launch_bounds__(THREADS) rest_##T(Fault* fault, Rest p) { sparse_rest<T>(fault, p); }
 UPDATES(f32)
 UPDATES(f64)

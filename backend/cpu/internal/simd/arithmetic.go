@@ -19,8 +19,11 @@ type Floats[T Float] struct {
 	// element of a line of −∞. It stays NaN where m is. Shifts takes an m for each element.
 	Shift  func(out, a []T, m T)
 	Shifts func(out, a, m []T)
-	// AddQuiet is out = a + b, where a NaN has the bits of math.NaN.
-	AddQuiet func(out, a, b []T)
+	// AddKept is b = b + x, then out = a + b, where a NaN has the bits of math.NaN. out may be x.
+	AddKept func(out, a, b, x []T)
+	// Guard is out = b, but 0 where a is 0 and b is not finite. Neg is out = −a.
+	Guard func(out, a, b []T)
+	Neg   func(out, a []T)
 }
 
 var (
@@ -56,7 +59,7 @@ func goArithmetic[T Number]() Arithmetic[T] {
 }
 
 func goFloats[T Float]() Floats[T] {
-	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addQuiet[T]}
+	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addKept[T], guard[T], neg[T]}
 }
 
 func subRow[T Number](out, a, b []T) {
@@ -66,14 +69,34 @@ func subRow[T Number](out, a, b []T) {
 	}
 }
 
-func addQuiet[T Float](out, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
+func addKept[T Float](out, a, b, x []T) {
+	n := len(out)
+	a, b, x = a[:n], b[:n], x[:n]
 	for i := range out {
-		v := a[i] + b[i]
+		kept := b[i] + x[i]
+		v := a[i] + kept
 		if v != v {
 			v = NaN[T]()
 		}
+		b[i], out[i] = kept, v
+	}
+}
+
+func guard[T Float](out, a, b []T) {
+	a, b = a[:len(out)], b[:len(out)]
+	for i := range out {
+		v := b[i]
+		if a[i] == 0 && v-v != 0 {
+			v = 0
+		}
 		out[i] = v
+	}
+}
+
+func neg[T Float](out, a []T) {
+	a = a[:len(out)]
+	for i := range out {
+		out[i] = -a[i]
 	}
 }
 

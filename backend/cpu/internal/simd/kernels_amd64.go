@@ -10,11 +10,12 @@ package simd
 //go:noescape
 func sumBlockF32(x *float32, n int) float32
 
-// sumBlocksF32 sums blocks of 128 elements, four at a time so that their lanes hide each other's
-// latency: it is bound by two loads a cycle, then by memory.
+// sumTreeF32 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
+// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
+// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumBlocksF32(dst *float32, x *float32, blocks int)
+func sumTreeF32(x *float32, fours int, rest float32, more int) float32
 
 // addF32 is out = a + b, element by element.
 //
@@ -36,10 +37,15 @@ func mulF32(out *float32, a *float32, b *float32, n int)
 //go:noescape
 func divF32(out *float32, a *float32, b *float32, n int)
 
-// addQuietF32 is out = a + b, NaN as math.NaN, element by element.
+// addKeptF32 is b = b + x, then out = a + b, NaN as math.NaN, element by element.
 //
 //go:noescape
-func addQuietF32(out *float32, a *float32, b *float32, n int)
+func addKeptF32(out *float32, a *float32, b *float32, x *float32, n int)
+
+// guardF32 is out = 0 where a is 0 and b is not finite, else b, element by element.
+//
+//go:noescape
+func guardF32(out *float32, a *float32, b *float32, n int)
 
 // maxF32 is out = max(a, b), element by element.
 //
@@ -70,6 +76,11 @@ func minFourF32(acc *float32, a *float32, b *float32, c *float32, d *float32, n 
 //
 //go:noescape
 func divByF32(out *float32, a *float32, s float32, n int)
+
+// negF32 is out = -a, element by element.
+//
+//go:noescape
+func negF32(out *float32, a *float32, n int)
 
 // subByF32 is out = a - s, element by element, and otherwise where that is NaN.
 //
@@ -268,11 +279,12 @@ func transposeFourF32(dst *float32, dstRow int, src *float32, srcRow int, square
 //go:noescape
 func sumBlockF64(x *float64, n int) float64
 
-// sumBlocksF64 sums blocks of 128 elements, four at a time so that their lanes hide each other's
-// latency: it is bound by two loads a cycle, then by memory.
+// sumTreeF64 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
+// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
+// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumBlocksF64(dst *float64, x *float64, blocks int)
+func sumTreeF64(x *float64, fours int, rest float64, more int) float64
 
 // addF64 is out = a + b, element by element.
 //
@@ -294,10 +306,15 @@ func mulF64(out *float64, a *float64, b *float64, n int)
 //go:noescape
 func divF64(out *float64, a *float64, b *float64, n int)
 
-// addQuietF64 is out = a + b, NaN as math.NaN, element by element.
+// addKeptF64 is b = b + x, then out = a + b, NaN as math.NaN, element by element.
 //
 //go:noescape
-func addQuietF64(out *float64, a *float64, b *float64, n int)
+func addKeptF64(out *float64, a *float64, b *float64, x *float64, n int)
+
+// guardF64 is out = 0 where a is 0 and b is not finite, else b, element by element.
+//
+//go:noescape
+func guardF64(out *float64, a *float64, b *float64, n int)
 
 // maxF64 is out = max(a, b), element by element.
 //
@@ -328,6 +345,11 @@ func minFourF64(acc *float64, a *float64, b *float64, c *float64, d *float64, n 
 //
 //go:noescape
 func divByF64(out *float64, a *float64, s float64, n int)
+
+// negF64 is out = -a, element by element.
+//
+//go:noescape
+func negF64(out *float64, a *float64, n int)
 
 // subByF64 is out = a - s, element by element, and otherwise where that is NaN.
 //
@@ -544,6 +566,53 @@ func logF32(out *float32, x *float32, n int)
 //go:noescape
 func expF64(out *float64, x *float64, n int) int
 
+// expWideF32 is out = exp x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func expWideF32(out *float32, x *float32, n int)
+
+// sigmoidWideF32 is out = sigmoid x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func sigmoidWideF32(out *float32, x *float32, n int)
+
+// tanhWideF32 is out = tanh x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func tanhWideF32(out *float32, x *float32, n int)
+
+// logWideF32 is out = log x, element by element.
+// It is bound by arithmetic in float64.
+//
+//go:noescape
+func logWideF32(out *float32, x *float32, n int)
+
+// expSumsF32 is out = exp(x - m), element by element, and otherwise where x - m is NaN; sums has the sum of
+// each block of 128. It is bound by arithmetic in float64.
+//
+//go:noescape
+func expSumsF32(sums *float32, out *float32, x *float32, m float32, otherwise float32, blocks int)
+
+// expRowsF32 is out = exp(x - m) and acc = acc + out, element by element; where x - m is NaN it is 0 if m is
+// negative, else exp(0), or NaN with m. It is bound by arithmetic in float64.
+//
+//go:noescape
+func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
+
+// rowsPast copies rows of cache lines, so many bytes apart, past the caches: it is bound by memory, and does not
+// read what it overwrites. Other threads see it after a fence.
+//
+//go:noescape
+func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
+
+// fencePast waits for what was written past the caches.
+//
+//go:noescape
+func fencePast()
+
 // gatherRows copies rows of a table to u, of any type, 32 bytes or more a row. It is bound by memory; the rows of the table are
 // prefetched, since where they are is known rows ahead.
 //
@@ -595,3 +664,134 @@ func maxRowsF64(table *float64, u *float64, at *int, from *int, size int, step i
 //
 //go:noescape
 func minRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+
+// inBoundsI32 is not 0 if one of 4·quarter indices is out of bounds: below 0, wrap added to those that
+// are negative, or above last. A quarter fills registers. It is bound by memory.
+//
+//go:noescape
+func inBoundsI32(v *int32, quarter int, wrap int32, last int32) uint32
+
+// take4I32 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
+// elements of 4 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
+// a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
+// and written past the caches. It is bound by memory, or by a load an element in a cache.
+//
+//go:noescape
+func take4I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// take8I32 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
+// elements of 8 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
+// a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
+// and written past the caches. It is bound by memory, or by a load an element in a cache.
+//
+//go:noescape
+func take8I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// inBoundsI64 is not 0 if one of 4·quarter indices is out of bounds: below 0, wrap added to those that
+// are negative, or above last. A quarter fills registers. It is bound by memory.
+//
+//go:noescape
+func inBoundsI64(v *int64, quarter int, wrap int64, last int64) uint32
+
+// take4I64 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
+// elements of 4 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
+// a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
+// and written past the caches. It is bound by memory, or by a load an element in a cache.
+//
+//go:noescape
+func take4I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// take8I64 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
+// elements of 8 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
+// a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
+// and written past the caches. It is bound by memory, or by a load an element in a cache.
+//
+//go:noescape
+func take8I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// compressF32 is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long
+// as a register of y is within room. It is bound by memory, or by two cycles a register.
+//
+//go:noescape
+func compressF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
+
+// expandF32 is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for
+// the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
+//
+//go:noescape
+func expandF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
+
+// mixF32 is out = a where cond is 1, b where it is 0, element by element, for n a multiple of 16. It is
+// bound by memory.
+//
+//go:noescape
+func mixF32(out *float32, cond *uint8, a *float32, b *float32, n int)
+
+// everySecondF32 is out[i] = x[2i] for i < n, a multiple of 8; it reads 2n elements. It is bound by memory.
+//
+//go:noescape
+func everySecondF32(out *float32, x *float32, n int)
+
+// reverseF32 is out[i] = x[n - 1 - i] for i < n, a multiple of 8. It is bound by memory.
+//
+//go:noescape
+func reverseF32(out *float32, x *float32, n int)
+
+// transposeLineF32 turns 16 rows of src into columns of dst, 8 columns of src a square. The rows of
+// dst are cache lines, written past the caches: it is bound by memory, and does not read what it overwrites.
+// Strides are in elements.
+//
+//go:noescape
+func transposeLineF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+
+// compressF64 is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long
+// as a register of y is within room. It is bound by memory, or by two cycles a register.
+//
+//go:noescape
+func compressF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
+
+// expandF64 is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for
+// the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
+//
+//go:noescape
+func expandF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
+
+// mixF64 is out = a where cond is 1, b where it is 0, element by element, for n a multiple of 8. It is
+// bound by memory.
+//
+//go:noescape
+func mixF64(out *float64, cond *uint8, a *float64, b *float64, n int)
+
+// everySecondF64 is out[i] = x[2i] for i < n, a multiple of 4; it reads 2n elements. It is bound by memory.
+//
+//go:noescape
+func everySecondF64(out *float64, x *float64, n int)
+
+// reverseF64 is out[i] = x[n - 1 - i] for i < n, a multiple of 4. It is bound by memory.
+//
+//go:noescape
+func reverseF64(out *float64, x *float64, n int)
+
+// transposeLineF64 turns 8 rows of src into columns of dst, 4 columns of src a square. The rows of
+// dst are cache lines, written past the caches: it is bound by memory, and does not read what it overwrites.
+// Strides are in elements.
+//
+//go:noescape
+func transposeLineF64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+
+// copyPast copies n bytes, a multiple of 128, to a cache line's begin, past the caches: it is bound by memory, and
+// does not read what it overwrites.
+//
+//go:noescape
+func copyPast(dst *byte, src *byte, n int)
+
+// sumBytes is the sum of n bytes, a multiple of 128. It is bound by memory.
+//
+//go:noescape
+func sumBytes(x *byte, n int) int
+
+// copyRuns copies rows of some words of 4 bytes, 32 at most, row k from place k of src, counted from from on in
+// elements of size bytes, to k·dstRow bytes from dst. It is bound by four loads and stores for a row.
+//
+//go:noescape
+func copyRuns(dst *byte, src *byte, from int, places *int, dstRow int, size int, rows int, words int)

@@ -57,16 +57,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumBlocksF32(dst *float32, x *float32, blocks int)
-// Requires: AVX
-TEXT ·sumBlocksF32(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ blocks+16(FP), DX
+// func sumTreeF32(x *float32, fours int, rest float32, more int) float32
+// Requires: AVX, MMX+, SSE
+TEXT ·sumTreeF32(SB), NOSPLIT, $40-36
+	MOVQ x+0(FP), AX
+	MOVQ fours+8(FP), CX
+	XORQ DX, DX
 
 loop:
-	SUBQ   $0x04, DX
-	JL     rest
+	CMPQ   DX, CX
+	JGE    total
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -74,18 +74,22 @@ loop:
 	MOVQ   $0x00000008, BX
 
 four:
-	VADDPS       (CX), Y0, Y0
-	VADDPS       512(CX), Y1, Y1
-	VADDPS       1024(CX), Y2, Y2
-	VADDPS       1536(CX), Y3, Y3
-	VADDPS       32(CX), Y0, Y0
-	VADDPS       544(CX), Y1, Y1
-	VADDPS       1056(CX), Y2, Y2
-	VADDPS       1568(CX), Y3, Y3
-	ADDQ         $0x00000040, CX
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   4608(AX)
+	PREFETCHT0   5120(AX)
+	PREFETCHT0   5632(AX)
+	VADDPS       (AX), Y0, Y0
+	VADDPS       512(AX), Y1, Y1
+	VADDPS       1024(AX), Y2, Y2
+	VADDPS       1536(AX), Y3, Y3
+	VADDPS       32(AX), Y0, Y0
+	VADDPS       544(AX), Y1, Y1
+	VADDPS       1056(AX), Y2, Y2
+	VADDPS       1568(AX), Y3, Y3
+	ADDQ         $0x00000040, AX
 	DECQ         BX
 	JNZ          four
-	ADDQ         $0x00000600, CX
+	ADDQ         $0x00000600, AX
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPS       X4, X0, X0
 	VEXTRACTF128 $0x01, Y1, X4
@@ -103,36 +107,49 @@ four:
 	VSHUFPS      $0x88, X0, X4, X1
 	VSHUFPS      $0xdd, X0, X4, X0
 	VADDPS       X0, X1, X1
-	VMOVUPS      X1, (AX)
-	ADDQ         $0x00000010, AX
-	JMP          loop
+	VHADDPS      X1, X1, X1
+	VHADDPS      X1, X1, X1
+	MOVQ         DX, BX
+	LEAQ         (SP), SI
 
-rest:
-	ADDQ $0x04, DX
-	JZ   done
+join:
+	SHRQ   $0x01, BX
+	JCC    store
+	VADDSS (SI), X1, X1
+	ADDQ   $0x04, SI
+	JMP    join
 
-single:
-	VXORPS Y0, Y0, Y0
-	MOVQ   $0x00000008, BX
+store:
+	VMOVSS X1, (SI)
+	INCQ   DX
+	JMP    loop
 
-one:
-	VADDPS       (CX), Y0, Y0
-	VADDPS       32(CX), Y0, Y0
-	ADDQ         $0x00000040, CX
-	DECQ         BX
-	JNZ          one
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VMOVSS       X0, (AX)
-	ADDQ         $0x00000004, AX
-	DECQ         DX
-	JNZ          single
+total:
+	LEAQ  (SP), SI
+	MOVQ  more+24(FP), AX
+	MOVSS rest+16(FP), X0
+	TESTQ AX, AX
+	JNZ   levels
+
+first:
+	VMOVSS (SI), X0
+	ADDQ   $0x04, SI
+	SHRQ   $0x01, DX
+	JCC    first
+
+levels:
+	TESTQ  DX, DX
+	JZ     done
+	SHRQ   $0x01, DX
+	JCC    empty
+	VADDSS (SI), X0, X0
+
+empty:
+	ADDQ $0x04, SI
+	JMP  levels
 
 done:
+	MOVSS X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -376,9 +393,96 @@ done:
 	VZEROUPPER
 	RET
 
-// func addQuietF32(out *float32, a *float32, b *float32, n int)
+DATA quietNaNF32<>+0(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+4(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+8(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+12(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+16(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+20(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+24(SB)/4, $0x7fc00000
+DATA quietNaNF32<>+28(SB)/4, $0x7fc00000
+GLOBL quietNaNF32<>(SB), RODATA|NOPTR, $32
+
+// func addKeptF32(out *float32, a *float32, b *float32, x *float32, n int)
 // Requires: AVX
-TEXT ·addQuietF32(SB), NOSPLIT, $0-32
+TEXT ·addKeptF32(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ n+32(FP), CX
+	MOVQ a+8(FP), DX
+	MOVQ b+16(FP), BX
+	MOVQ x+24(FP), SI
+	XORQ DI, DI
+
+by2:
+	SUBQ      $0x00000010, CX
+	JL        after2
+	VMOVUPS   (DX)(DI*1), Y0
+	VMOVUPS   (BX)(DI*1), Y1
+	VMOVUPS   (SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(DI*1)
+	VMOVUPS   Y1, (BX)(DI*1)
+	VMOVUPS   32(DX)(DI*1), Y0
+	VMOVUPS   32(BX)(DI*1), Y1
+	VMOVUPS   32(SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, 32(AX)(DI*1)
+	VMOVUPS   Y1, 32(BX)(DI*1)
+	ADDQ      $0x00000040, DI
+	JMP       by2
+
+after2:
+	ADDQ $0x00000010, CX
+
+by1:
+	SUBQ      $0x00000008, CX
+	JL        after1
+	VMOVUPS   (DX)(DI*1), Y0
+	VMOVUPS   (BX)(DI*1), Y1
+	VMOVUPS   (SI)(DI*1), Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VMOVUPS   quietNaNF32<>+0(SB), Y3
+	VBLENDVPS Y2, Y3, Y0, Y0
+	VMOVUPS   Y0, (AX)(DI*1)
+	VMOVUPS   Y1, (BX)(DI*1)
+	ADDQ      $0x00000020, DI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000008, CX
+	JZ         done
+	LEAQ       masks<>+0(SB), R8
+	SHLQ       $0x02, CX
+	SUBQ       CX, R8
+	VMOVUPS    64(R8), Y0
+	VMASKMOVPS (DX)(DI*1), Y0, Y1
+	VMASKMOVPS (BX)(DI*1), Y0, Y2
+	VMASKMOVPS (SI)(DI*1), Y0, Y3
+	VADDPS     Y3, Y2, Y2
+	VADDPS     Y2, Y1, Y1
+	VCMPPS     $0x03, Y1, Y1, Y3
+	VMOVUPS    quietNaNF32<>+0(SB), Y4
+	VBLENDVPS  Y3, Y4, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(DI*1)
+	VMASKMOVPS Y2, Y0, (BX)(DI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func guardF32(out *float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·guardF32(SB), NOSPLIT, $0-32
 	MOVQ out+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -390,32 +494,40 @@ by4:
 	JL        after4
 	VMOVUPS   (CX)(SI*1), Y0
 	VMOVUPS   (DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*1)
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, (AX)(SI*1)
 	VMOVUPS   32(CX)(SI*1), Y0
 	VMOVUPS   32(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 32(AX)(SI*1)
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, 32(AX)(SI*1)
 	VMOVUPS   64(CX)(SI*1), Y0
 	VMOVUPS   64(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 64(AX)(SI*1)
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, 64(AX)(SI*1)
 	VMOVUPS   96(CX)(SI*1), Y0
 	VMOVUPS   96(DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, 96(AX)(SI*1)
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, 96(AX)(SI*1)
 	ADDQ      $0x00000080, SI
 	JMP       by4
 
@@ -427,11 +539,13 @@ by1:
 	JL        after1
 	VMOVUPS   (CX)(SI*1), Y0
 	VMOVUPS   (DX)(SI*1), Y1
-	VADDPS    Y1, Y0, Y0
-	VCMPPS    $0x03, Y0, Y0, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y1, Y2, Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*1)
+	VXORPS    Y3, Y3, Y3
+	VSUBPS    Y1, Y1, Y2
+	VCMPPS    $0x03, Y2, Y2, Y2
+	VCMPPS    $0x00, Y3, Y0, Y0
+	VANDPS    Y0, Y2, Y2
+	VBLENDVPS Y2, Y3, Y1, Y1
+	VMOVUPS   Y1, (AX)(SI*1)
 	ADDQ      $0x00000020, SI
 	JMP       by1
 
@@ -444,25 +558,17 @@ after1:
 	VMOVUPS    64(DI), Y0
 	VMASKMOVPS (CX)(SI*1), Y0, Y1
 	VMASKMOVPS (DX)(SI*1), Y0, Y2
-	VADDPS     Y2, Y1, Y1
-	VCMPPS     $0x03, Y1, Y1, Y2
-	VMOVUPS    quietNaNF32<>+0(SB), Y3
-	VBLENDVPS  Y2, Y3, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(SI*1)
+	VXORPS     Y4, Y4, Y4
+	VSUBPS     Y2, Y2, Y3
+	VCMPPS     $0x03, Y3, Y3, Y3
+	VCMPPS     $0x00, Y4, Y1, Y1
+	VANDPS     Y1, Y3, Y3
+	VBLENDVPS  Y3, Y4, Y2, Y2
+	VMASKMOVPS Y2, Y0, (AX)(SI*1)
 
 done:
 	VZEROUPPER
 	RET
-
-DATA quietNaNF32<>+0(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+4(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+8(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+12(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+16(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+20(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+24(SB)/4, $0x7fc00000
-DATA quietNaNF32<>+28(SB)/4, $0x7fc00000
-GLOBL quietNaNF32<>(SB), RODATA|NOPTR, $32
 
 // func maxF32(out *float32, a *float32, b *float32, n int)
 // Requires: AVX
@@ -999,13 +1105,12 @@ done:
 	RET
 
 // func divByF32(out *float32, a *float32, s float32, n int)
-// Requires: AVX, AVX2, SSE
+// Requires: AVX
 TEXT ·divByF32(SB), NOSPLIT, $0-32
 	MOVQ         out+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVSS        s+16(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS s+16(FP), Y0
 	XORQ         BX, BX
 
 by4:
@@ -1053,16 +1158,78 @@ done:
 	VZEROUPPER
 	RET
 
+// func negF32(out *float32, a *float32, n int)
+// Requires: AVX
+TEXT ·negF32(SB), NOSPLIT, $0-24
+	MOVQ    out+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS signF32<>+0(SB), Y0
+	XORQ    BX, BX
+
+by4:
+	SUBQ    $0x00000020, DX
+	JL      after4
+	VMOVUPS (CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 64(AX)(BX*1)
+	VMOVUPS 96(CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 96(AX)(BX*1)
+	ADDQ    $0x00000080, BX
+	JMP     by4
+
+after4:
+	ADDQ $0x00000020, DX
+
+by1:
+	SUBQ    $0x00000008, DX
+	JL      after1
+	VMOVUPS (CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	JMP     by1
+
+after1:
+	ADDQ       $0x00000008, DX
+	JZ         done
+	LEAQ       masks<>+0(SB), SI
+	SHLQ       $0x02, DX
+	SUBQ       DX, SI
+	VMOVUPS    64(SI), Y1
+	VMASKMOVPS (CX)(BX*1), Y1, Y2
+	VXORPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA signF32<>+0(SB)/4, $0x80000000
+DATA signF32<>+4(SB)/4, $0x80000000
+DATA signF32<>+8(SB)/4, $0x80000000
+DATA signF32<>+12(SB)/4, $0x80000000
+DATA signF32<>+16(SB)/4, $0x80000000
+DATA signF32<>+20(SB)/4, $0x80000000
+DATA signF32<>+24(SB)/4, $0x80000000
+DATA signF32<>+28(SB)/4, $0x80000000
+GLOBL signF32<>(SB), RODATA|NOPTR, $32
+
 // func subByF32(out *float32, a *float32, s float32, otherwise float32, n int)
-// Requires: AVX, AVX2, SSE
+// Requires: AVX
 TEXT ·subByF32(SB), NOSPLIT, $0-32
 	MOVQ         out+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVSS        s+16(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        otherwise+20(FP), X1
-	VBROADCASTSS X1, Y1
+	VBROADCASTSS s+16(FP), Y0
+	VBROADCASTSS otherwise+20(FP), Y1
 	XORQ         BX, BX
 
 by4:
@@ -1316,12 +1483,11 @@ done:
 	RET
 
 // func findEqualF32(x *float32, n int, v float32) int
-// Requires: AVX, AVX2, BMI, SSE
+// Requires: AVX, BMI
 TEXT ·findEqualF32(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
-	MOVSS        v+16(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS v+16(FP), Y0
 	MOVQ         AX, DX
 	LEAQ         -32(AX)(CX*4), CX
 
@@ -1356,12 +1522,11 @@ found:
 	RET
 
 // func findNaNF32(x *float32, n int, v float32) int
-// Requires: AVX, AVX2, BMI, SSE
+// Requires: AVX, BMI
 TEXT ·findNaNF32(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
-	MOVSS        v+16(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS v+16(FP), Y0
 	MOVQ         AX, DX
 	LEAQ         -32(AX)(CX*4), CX
 
@@ -3672,16 +3837,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumBlocksF64(dst *float64, x *float64, blocks int)
-// Requires: AVX, AVX2
-TEXT ·sumBlocksF64(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ blocks+16(FP), DX
+// func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+// Requires: AVX, MMX+, SSE2
+TEXT ·sumTreeF64(SB), NOSPLIT, $80-40
+	MOVQ x+0(FP), AX
+	MOVQ fours+8(FP), CX
+	XORQ DX, DX
 
 loop:
-	SUBQ   $0x04, DX
-	JL     rest
+	CMPQ   DX, CX
+	JGE    total
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -3693,70 +3858,85 @@ loop:
 	MOVQ   $0x00000008, BX
 
 four:
-	VADDPD     (CX), Y0, Y0
-	VADDPD     32(CX), Y1, Y1
-	VADDPD     1024(CX), Y2, Y2
-	VADDPD     1056(CX), Y3, Y3
-	VADDPD     2048(CX), Y4, Y4
-	VADDPD     2080(CX), Y5, Y5
-	VADDPD     3072(CX), Y6, Y6
-	VADDPD     3104(CX), Y7, Y7
-	VADDPD     64(CX), Y0, Y0
-	VADDPD     96(CX), Y1, Y1
-	VADDPD     1088(CX), Y2, Y2
-	VADDPD     1120(CX), Y3, Y3
-	VADDPD     2112(CX), Y4, Y4
-	VADDPD     2144(CX), Y5, Y5
-	VADDPD     3136(CX), Y6, Y6
-	VADDPD     3168(CX), Y7, Y7
-	ADDQ       $0x00000080, CX
-	DECQ       BX
-	JNZ        four
-	ADDQ       $0x00000c00, CX
-	VADDPD     Y1, Y0, Y0
-	VADDPD     Y3, Y2, Y2
-	VADDPD     Y5, Y4, Y4
-	VADDPD     Y7, Y6, Y6
-	VPERM2F128 $0x20, Y2, Y0, Y1
-	VPERM2F128 $0x31, Y2, Y0, Y0
-	VADDPD     Y0, Y1, Y1
-	VPERM2F128 $0x20, Y6, Y4, Y0
-	VPERM2F128 $0x31, Y6, Y4, Y2
-	VADDPD     Y2, Y0, Y0
-	VHADDPD    Y0, Y1, Y0
-	VPERMPD    $0xd8, Y0, Y0
-	VMOVUPD    Y0, (AX)
-	ADDQ       $0x00000020, AX
-	JMP        loop
-
-rest:
-	ADDQ $0x04, DX
-	JZ   done
-
-single:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	MOVQ   $0x00000008, BX
-
-one:
-	VADDPD       (CX), Y0, Y0
-	VADDPD       32(CX), Y1, Y1
-	VADDPD       64(CX), Y0, Y0
-	VADDPD       96(CX), Y1, Y1
-	ADDQ         $0x00000080, CX
+	PREFETCHT0   4096(AX)
+	PREFETCHT0   5120(AX)
+	PREFETCHT0   6144(AX)
+	PREFETCHT0   7168(AX)
+	VADDPD       (AX), Y0, Y0
+	VADDPD       32(AX), Y1, Y1
+	VADDPD       1024(AX), Y2, Y2
+	VADDPD       1056(AX), Y3, Y3
+	VADDPD       2048(AX), Y4, Y4
+	VADDPD       2080(AX), Y5, Y5
+	VADDPD       3072(AX), Y6, Y6
+	VADDPD       3104(AX), Y7, Y7
+	VADDPD       64(AX), Y0, Y0
+	VADDPD       96(AX), Y1, Y1
+	VADDPD       1088(AX), Y2, Y2
+	VADDPD       1120(AX), Y3, Y3
+	VADDPD       2112(AX), Y4, Y4
+	VADDPD       2144(AX), Y5, Y5
+	VADDPD       3136(AX), Y6, Y6
+	VADDPD       3168(AX), Y7, Y7
+	ADDQ         $0x00000080, AX
 	DECQ         BX
-	JNZ          one
+	JNZ          four
+	ADDQ         $0x00000c00, AX
 	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VPERM2F128   $0x20, Y2, Y0, Y1
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPD       Y0, Y1, Y1
+	VPERM2F128   $0x20, Y6, Y4, Y0
+	VPERM2F128   $0x31, Y6, Y4, Y2
+	VADDPD       Y2, Y0, Y0
+	VHADDPD      Y0, Y1, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VADDSD       X1, X0, X0
-	VMOVSD       X0, (AX)
-	ADDQ         $0x00000008, AX
-	DECQ         DX
-	JNZ          single
+	VHADDPD      X0, X0, X0
+	MOVQ         DX, BX
+	LEAQ         (SP), SI
+
+join:
+	SHRQ   $0x01, BX
+	JCC    store
+	VADDSD (SI), X0, X0
+	ADDQ   $0x08, SI
+	JMP    join
+
+store:
+	VMOVSD X0, (SI)
+	INCQ   DX
+	JMP    loop
+
+total:
+	LEAQ  (SP), SI
+	MOVQ  more+24(FP), AX
+	MOVSD rest+16(FP), X0
+	TESTQ AX, AX
+	JNZ   levels
+
+first:
+	VMOVSD (SI), X0
+	ADDQ   $0x08, SI
+	SHRQ   $0x01, DX
+	JCC    first
+
+levels:
+	TESTQ  DX, DX
+	JZ     done
+	SHRQ   $0x01, DX
+	JCC    empty
+	VADDSD (SI), X0, X0
+
+empty:
+	ADDQ $0x08, SI
+	JMP  levels
 
 done:
+	MOVSD X0, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -4000,9 +4180,92 @@ done:
 	VZEROUPPER
 	RET
 
-// func addQuietF64(out *float64, a *float64, b *float64, n int)
+DATA quietNaNF64<>+0(SB)/8, $0x7ff8000000000001
+DATA quietNaNF64<>+8(SB)/8, $0x7ff8000000000001
+DATA quietNaNF64<>+16(SB)/8, $0x7ff8000000000001
+DATA quietNaNF64<>+24(SB)/8, $0x7ff8000000000001
+GLOBL quietNaNF64<>(SB), RODATA|NOPTR, $32
+
+// func addKeptF64(out *float64, a *float64, b *float64, x *float64, n int)
 // Requires: AVX
-TEXT ·addQuietF64(SB), NOSPLIT, $0-32
+TEXT ·addKeptF64(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ n+32(FP), CX
+	MOVQ a+8(FP), DX
+	MOVQ b+16(FP), BX
+	MOVQ x+24(FP), SI
+	XORQ DI, DI
+
+by2:
+	SUBQ      $0x00000008, CX
+	JL        after2
+	VMOVUPD   (DX)(DI*1), Y0
+	VMOVUPD   (BX)(DI*1), Y1
+	VMOVUPD   (SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (AX)(DI*1)
+	VMOVUPD   Y1, (BX)(DI*1)
+	VMOVUPD   32(DX)(DI*1), Y0
+	VMOVUPD   32(BX)(DI*1), Y1
+	VMOVUPD   32(SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, 32(AX)(DI*1)
+	VMOVUPD   Y1, 32(BX)(DI*1)
+	ADDQ      $0x00000040, DI
+	JMP       by2
+
+after2:
+	ADDQ $0x00000008, CX
+
+by1:
+	SUBQ      $0x00000004, CX
+	JL        after1
+	VMOVUPD   (DX)(DI*1), Y0
+	VMOVUPD   (BX)(DI*1), Y1
+	VMOVUPD   (SI)(DI*1), Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y1, Y0, Y0
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VMOVUPD   quietNaNF64<>+0(SB), Y3
+	VBLENDVPD Y2, Y3, Y0, Y0
+	VMOVUPD   Y0, (AX)(DI*1)
+	VMOVUPD   Y1, (BX)(DI*1)
+	ADDQ      $0x00000020, DI
+	JMP       by1
+
+after1:
+	ADDQ       $0x00000004, CX
+	JZ         done
+	LEAQ       masks<>+0(SB), R8
+	SHLQ       $0x03, CX
+	SUBQ       CX, R8
+	VMOVUPS    64(R8), Y0
+	VMASKMOVPD (DX)(DI*1), Y0, Y1
+	VMASKMOVPD (BX)(DI*1), Y0, Y2
+	VMASKMOVPD (SI)(DI*1), Y0, Y3
+	VADDPD     Y3, Y2, Y2
+	VADDPD     Y2, Y1, Y1
+	VCMPPD     $0x03, Y1, Y1, Y3
+	VMOVUPD    quietNaNF64<>+0(SB), Y4
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(DI*1)
+	VMASKMOVPD Y2, Y0, (BX)(DI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func guardF64(out *float64, a *float64, b *float64, n int)
+// Requires: AVX
+TEXT ·guardF64(SB), NOSPLIT, $0-32
 	MOVQ out+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
@@ -4014,32 +4277,40 @@ by4:
 	JL        after4
 	VMOVUPD   (CX)(SI*1), Y0
 	VMOVUPD   (DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, (AX)(SI*1)
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, (AX)(SI*1)
 	VMOVUPD   32(CX)(SI*1), Y0
 	VMOVUPD   32(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 32(AX)(SI*1)
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, 32(AX)(SI*1)
 	VMOVUPD   64(CX)(SI*1), Y0
 	VMOVUPD   64(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 64(AX)(SI*1)
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, 64(AX)(SI*1)
 	VMOVUPD   96(CX)(SI*1), Y0
 	VMOVUPD   96(DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, 96(AX)(SI*1)
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, 96(AX)(SI*1)
 	ADDQ      $0x00000080, SI
 	JMP       by4
 
@@ -4051,11 +4322,13 @@ by1:
 	JL        after1
 	VMOVUPD   (CX)(SI*1), Y0
 	VMOVUPD   (DX)(SI*1), Y1
-	VADDPD    Y1, Y0, Y0
-	VCMPPD    $0x03, Y0, Y0, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y1, Y2, Y0, Y0
-	VMOVUPD   Y0, (AX)(SI*1)
+	VXORPD    Y3, Y3, Y3
+	VSUBPD    Y1, Y1, Y2
+	VCMPPD    $0x03, Y2, Y2, Y2
+	VCMPPD    $0x00, Y3, Y0, Y0
+	VANDPD    Y0, Y2, Y2
+	VBLENDVPD Y2, Y3, Y1, Y1
+	VMOVUPD   Y1, (AX)(SI*1)
 	ADDQ      $0x00000020, SI
 	JMP       by1
 
@@ -4068,21 +4341,17 @@ after1:
 	VMOVUPS    64(DI), Y0
 	VMASKMOVPD (CX)(SI*1), Y0, Y1
 	VMASKMOVPD (DX)(SI*1), Y0, Y2
-	VADDPD     Y2, Y1, Y1
-	VCMPPD     $0x03, Y1, Y1, Y2
-	VMOVUPD    quietNaNF64<>+0(SB), Y3
-	VBLENDVPD  Y2, Y3, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(SI*1)
+	VXORPD     Y4, Y4, Y4
+	VSUBPD     Y2, Y2, Y3
+	VCMPPD     $0x03, Y3, Y3, Y3
+	VCMPPD     $0x00, Y4, Y1, Y1
+	VANDPD     Y1, Y3, Y3
+	VBLENDVPD  Y3, Y4, Y2, Y2
+	VMASKMOVPD Y2, Y0, (AX)(SI*1)
 
 done:
 	VZEROUPPER
 	RET
-
-DATA quietNaNF64<>+0(SB)/8, $0x7ff8000000000001
-DATA quietNaNF64<>+8(SB)/8, $0x7ff8000000000001
-DATA quietNaNF64<>+16(SB)/8, $0x7ff8000000000001
-DATA quietNaNF64<>+24(SB)/8, $0x7ff8000000000001
-GLOBL quietNaNF64<>(SB), RODATA|NOPTR, $32
 
 // func maxF64(out *float64, a *float64, b *float64, n int)
 // Requires: AVX
@@ -4619,13 +4888,12 @@ done:
 	RET
 
 // func divByF64(out *float64, a *float64, s float64, n int)
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX
 TEXT ·divByF64(SB), NOSPLIT, $0-32
 	MOVQ         out+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+24(FP), DX
-	MOVSD        s+16(FP), X0
-	VBROADCASTSD X0, Y0
+	VBROADCASTSD s+16(FP), Y0
 	XORQ         BX, BX
 
 by4:
@@ -4673,16 +4941,74 @@ done:
 	VZEROUPPER
 	RET
 
+// func negF64(out *float64, a *float64, n int)
+// Requires: AVX
+TEXT ·negF64(SB), NOSPLIT, $0-24
+	MOVQ    out+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPD signF64<>+0(SB), Y0
+	XORQ    BX, BX
+
+by4:
+	SUBQ    $0x00000010, DX
+	JL      after4
+	VMOVUPD (CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(BX*1)
+	VMOVUPD 32(CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(AX)(BX*1)
+	VMOVUPD 64(CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 64(AX)(BX*1)
+	VMOVUPD 96(CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, 96(AX)(BX*1)
+	ADDQ    $0x00000080, BX
+	JMP     by4
+
+after4:
+	ADDQ $0x00000010, DX
+
+by1:
+	SUBQ    $0x00000004, DX
+	JL      after1
+	VMOVUPD (CX)(BX*1), Y1
+	VXORPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	JMP     by1
+
+after1:
+	ADDQ       $0x00000004, DX
+	JZ         done
+	LEAQ       masks<>+0(SB), SI
+	SHLQ       $0x03, DX
+	SUBQ       DX, SI
+	VMOVUPS    64(SI), Y1
+	VMASKMOVPD (CX)(BX*1), Y1, Y2
+	VXORPD     Y0, Y2, Y2
+	VMASKMOVPD Y2, Y1, (AX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA signF64<>+0(SB)/8, $0x8000000000000000
+DATA signF64<>+8(SB)/8, $0x8000000000000000
+DATA signF64<>+16(SB)/8, $0x8000000000000000
+DATA signF64<>+24(SB)/8, $0x8000000000000000
+GLOBL signF64<>(SB), RODATA|NOPTR, $32
+
 // func subByF64(out *float64, a *float64, s float64, otherwise float64, n int)
-// Requires: AVX, AVX2, SSE2
+// Requires: AVX
 TEXT ·subByF64(SB), NOSPLIT, $0-40
 	MOVQ         out+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         n+32(FP), DX
-	MOVSD        s+16(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        otherwise+24(FP), X1
-	VBROADCASTSD X1, Y1
+	VBROADCASTSD s+16(FP), Y0
+	VBROADCASTSD otherwise+24(FP), Y1
 	XORQ         BX, BX
 
 by4:
@@ -4932,12 +5258,11 @@ done:
 	RET
 
 // func findEqualF64(x *float64, n int, v float64) int
-// Requires: AVX, AVX2, BMI, SSE2
+// Requires: AVX, BMI
 TEXT ·findEqualF64(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
-	MOVSD        v+16(FP), X0
-	VBROADCASTSD X0, Y0
+	VBROADCASTSD v+16(FP), Y0
 	MOVQ         AX, DX
 	LEAQ         -32(AX)(CX*8), CX
 
@@ -4972,12 +5297,11 @@ found:
 	RET
 
 // func findNaNF64(x *float64, n int, v float64) int
-// Requires: AVX, AVX2, BMI, SSE2
+// Requires: AVX, BMI
 TEXT ·findNaNF64(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
-	MOVSD        v+16(FP), X0
-	VBROADCASTSD X0, Y0
+	VBROADCASTSD v+16(FP), Y0
 	MOVQ         AX, DX
 	LEAQ         -32(AX)(CX*8), CX
 
@@ -8269,6 +8593,974 @@ DATA bias<>+16(SB)/8, $0x00000000000003ff
 DATA bias<>+24(SB)/8, $0x00000000000003ff
 GLOBL bias<>(SB), RODATA|NOPTR, $32
 
+// func expWideF32(out *float32, x *float32, n int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·expWideF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	SUBQ              $0x10, DX
+	JL                rest
+	VMOVUPS           (CX), Z0
+	VCMPPS.BCST       $0x1e, f32xc2d00000<>+0(SB), Z0, K1
+	VCMPPS.BCST       $0x11, f32x42b20000<>+0(SB), Z0, K1, K1
+	VEXTRACTF64X4     $0x01, Z0, Y1
+	VCVTPS2PD         Y0, Z2
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z3
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z2, Z3
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z3, Z4
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z4, Z2
+	VMULPD            Z2, Z2, Z4
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z5
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z2, Z5
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z2, Z6
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z2, Z7
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z2, Z7
+	VFMADD231PD       Z4, Z7, Z6
+	VFMADD231PD       Z4, Z6, Z5
+	VPSLLQ            $0x34, Z3, Z3
+	VPADDQ            Z3, Z5, Z5
+	VCVTPD2PS         Z5, Y2
+	VCVTPS2PD         Y1, Z3
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z4
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z3, Z4
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z4, Z5
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z5, Z3
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z3, Z6
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z3, Z7
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z3, Z8
+	VFMADD231PD       Z5, Z8, Z7
+	VFMADD231PD       Z5, Z7, Z6
+	VPSLLQ            $0x34, Z4, Z4
+	VPADDQ            Z4, Z6, Z6
+	VCVTPD2PS         Z6, Y3
+	KORTESTW          K1, K1
+	JC                common9
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32x00000000<>+0(SB), K1, Y2
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32x7f800000<>+0(SB), K1, Y2
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K1, Y2
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y1, K1
+	VBROADCASTSS      f32x00000000<>+0(SB), K1, Y3
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y1, K1
+	VBROADCASTSS      f32x7f800000<>+0(SB), K1, Y3
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y1, K1
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K1, Y3
+
+common9:
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	JMP     loop
+
+rest:
+	ADDQ              $0x10, DX
+	JZ                done
+	MOVL              $0x0000ffff, BX
+	BZHIL             DX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPS.Z         (CX), K1, Z0
+	VCMPPS.BCST       $0x1e, f32xc2d00000<>+0(SB), Z0, K2
+	VCMPPS.BCST       $0x11, f32x42b20000<>+0(SB), Z0, K2, K2
+	VEXTRACTF64X4     $0x01, Z0, Y2
+	VCVTPS2PD         Y0, Z3
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z4
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z3, Z4
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z4, Z5
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z5, Z3
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z3, Z6
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z3, Z7
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z3, Z8
+	VFMADD231PD       Z5, Z8, Z7
+	VFMADD231PD       Z5, Z7, Z6
+	VPSLLQ            $0x34, Z4, Z4
+	VPADDQ            Z4, Z6, Z6
+	VCVTPD2PS         Z6, Y1
+	VCVTPS2PD         Y2, Z3
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z4
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z3, Z4
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z4, Z5
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z5, Z3
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z3, Z6
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z3, Z7
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z3, Z8
+	VFMADD231PD       Z5, Z8, Z7
+	VFMADD231PD       Z5, Z7, Z6
+	VPSLLQ            $0x34, Z4, Z4
+	VPADDQ            Z4, Z6, Z6
+	VCVTPD2PS         Z6, Y3
+	KORTESTW          K2, K2
+	JC                common10
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32x00000000<>+0(SB), K2, Y1
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32x7f800000<>+0(SB), K2, Y1
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K2, Y1
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y2, K2
+	VBROADCASTSS      f32x00000000<>+0(SB), K2, Y3
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y2, K2
+	VBROADCASTSS      f32x7f800000<>+0(SB), K2, Y3
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y2, K2
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K2, Y3
+
+common10:
+	VINSERTF64X4 $0x01, Y3, Z1, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sigmoidWideF32(out *float32, x *float32, n int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·sigmoidWideF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	SUBQ             $0x10, DX
+	JL               rest
+	VMOVUPS          (CX), Z0
+	VCMPPS.BCST      $0x1e, f32xc2d00000<>+0(SB), Z0, K1
+	VCMPPS.BCST      $0x11, f32x42b20000<>+0(SB), Z0, K1, K1
+	VEXTRACTF64X4    $0x01, Z0, Y1
+	VCVTPS2PD        Y0, Z2
+	VPXORQ.BCST      f64x8000000000000000<>+0(SB), Z2, Z2
+	VBROADCASTSD     f64x3ff71547652b82fe<>+0(SB), Z3
+	VFMADD213PD.BCST f64x4338000000000000<>+0(SB), Z2, Z3
+	VSUBPD.BCST      f64x4338000000000000<>+0(SB), Z3, Z4
+	VMULPD.BCST      f64x3fe62e42fefa39ef<>+0(SB), Z4, Z4
+	VSUBPD           Z4, Z2, Z2
+	VMULPD           Z2, Z2, Z4
+	VBROADCASTSD     f64x3ff000000a2a0632<>+0(SB), Z5
+	VFMADD213PD.BCST f64x3ff0000000000000<>+0(SB), Z2, Z5
+	VBROADCASTSD     f64x3fc5554035c2199e<>+0(SB), Z6
+	VFMADD213PD.BCST f64x3fe00000028a2040<>+0(SB), Z2, Z6
+	VBROADCASTSD     f64x3f56d75a75dd9607<>+0(SB), Z7
+	VFMADD213PD.BCST f64x3f812701c8978fee<>+0(SB), Z2, Z7
+	VFMADD213PD.BCST f64x3fa5554ac7034bc0<>+0(SB), Z2, Z7
+	VFMADD231PD      Z4, Z7, Z6
+	VFMADD231PD      Z4, Z6, Z5
+	VPSLLQ           $0x34, Z3, Z3
+	VPADDQ           Z3, Z5, Z5
+	VADDPD.BCST      f64x3ff0000000000000<>+0(SB), Z5, Z2
+	VBROADCASTSD     f64x3ff0000000000000<>+0(SB), Z3
+	VDIVPD           Z2, Z3, Z3
+	VCVTPD2PS        Z3, Y2
+	VCVTPS2PD        Y1, Z3
+	VPXORQ.BCST      f64x8000000000000000<>+0(SB), Z3, Z3
+	VBROADCASTSD     f64x3ff71547652b82fe<>+0(SB), Z4
+	VFMADD213PD.BCST f64x4338000000000000<>+0(SB), Z3, Z4
+	VSUBPD.BCST      f64x4338000000000000<>+0(SB), Z4, Z5
+	VMULPD.BCST      f64x3fe62e42fefa39ef<>+0(SB), Z5, Z5
+	VSUBPD           Z5, Z3, Z3
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     f64x3ff000000a2a0632<>+0(SB), Z6
+	VFMADD213PD.BCST f64x3ff0000000000000<>+0(SB), Z3, Z6
+	VBROADCASTSD     f64x3fc5554035c2199e<>+0(SB), Z7
+	VFMADD213PD.BCST f64x3fe00000028a2040<>+0(SB), Z3, Z7
+	VBROADCASTSD     f64x3f56d75a75dd9607<>+0(SB), Z8
+	VFMADD213PD.BCST f64x3f812701c8978fee<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST f64x3fa5554ac7034bc0<>+0(SB), Z3, Z8
+	VFMADD231PD      Z5, Z8, Z7
+	VFMADD231PD      Z5, Z7, Z6
+	VPSLLQ           $0x34, Z4, Z4
+	VPADDQ           Z4, Z6, Z6
+	VADDPD.BCST      f64x3ff0000000000000<>+0(SB), Z6, Z3
+	VBROADCASTSD     f64x3ff0000000000000<>+0(SB), Z4
+	VDIVPD           Z3, Z4, Z4
+	VCVTPD2PS        Z4, Y3
+	KORTESTW         K1, K1
+	JC               common11
+	VCMPPS.BCST      $0x12, f32xc2d00000<>+0(SB), Y0, K1
+	VBROADCASTSS     f32x00000000<>+0(SB), K1, Y2
+	VCMPPS.BCST      $0x1d, f32x42b20000<>+0(SB), Y0, K1
+	VBROADCASTSS     f32x3f800000<>+0(SB), K1, Y2
+	VCMPPS.BCST      $0x03, f32x00000000<>+0(SB), Y0, K1
+	VBROADCASTSS     f32x7fc00000<>+0(SB), K1, Y2
+	VCMPPS.BCST      $0x12, f32xc2d00000<>+0(SB), Y1, K1
+	VBROADCASTSS     f32x00000000<>+0(SB), K1, Y3
+	VCMPPS.BCST      $0x1d, f32x42b20000<>+0(SB), Y1, K1
+	VBROADCASTSS     f32x3f800000<>+0(SB), K1, Y3
+	VCMPPS.BCST      $0x03, f32x00000000<>+0(SB), Y1, K1
+	VBROADCASTSS     f32x7fc00000<>+0(SB), K1, Y3
+
+common11:
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	JMP     loop
+
+rest:
+	ADDQ             $0x10, DX
+	JZ               done
+	MOVL             $0x0000ffff, BX
+	BZHIL            DX, BX, BX
+	KMOVW            BX, K1
+	VMOVUPS.Z        (CX), K1, Z0
+	VCMPPS.BCST      $0x1e, f32xc2d00000<>+0(SB), Z0, K2
+	VCMPPS.BCST      $0x11, f32x42b20000<>+0(SB), Z0, K2, K2
+	VEXTRACTF64X4    $0x01, Z0, Y2
+	VCVTPS2PD        Y0, Z3
+	VPXORQ.BCST      f64x8000000000000000<>+0(SB), Z3, Z3
+	VBROADCASTSD     f64x3ff71547652b82fe<>+0(SB), Z4
+	VFMADD213PD.BCST f64x4338000000000000<>+0(SB), Z3, Z4
+	VSUBPD.BCST      f64x4338000000000000<>+0(SB), Z4, Z5
+	VMULPD.BCST      f64x3fe62e42fefa39ef<>+0(SB), Z5, Z5
+	VSUBPD           Z5, Z3, Z3
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     f64x3ff000000a2a0632<>+0(SB), Z6
+	VFMADD213PD.BCST f64x3ff0000000000000<>+0(SB), Z3, Z6
+	VBROADCASTSD     f64x3fc5554035c2199e<>+0(SB), Z7
+	VFMADD213PD.BCST f64x3fe00000028a2040<>+0(SB), Z3, Z7
+	VBROADCASTSD     f64x3f56d75a75dd9607<>+0(SB), Z8
+	VFMADD213PD.BCST f64x3f812701c8978fee<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST f64x3fa5554ac7034bc0<>+0(SB), Z3, Z8
+	VFMADD231PD      Z5, Z8, Z7
+	VFMADD231PD      Z5, Z7, Z6
+	VPSLLQ           $0x34, Z4, Z4
+	VPADDQ           Z4, Z6, Z6
+	VADDPD.BCST      f64x3ff0000000000000<>+0(SB), Z6, Z3
+	VBROADCASTSD     f64x3ff0000000000000<>+0(SB), Z4
+	VDIVPD           Z3, Z4, Z4
+	VCVTPD2PS        Z4, Y1
+	VCVTPS2PD        Y2, Z3
+	VPXORQ.BCST      f64x8000000000000000<>+0(SB), Z3, Z3
+	VBROADCASTSD     f64x3ff71547652b82fe<>+0(SB), Z4
+	VFMADD213PD.BCST f64x4338000000000000<>+0(SB), Z3, Z4
+	VSUBPD.BCST      f64x4338000000000000<>+0(SB), Z4, Z5
+	VMULPD.BCST      f64x3fe62e42fefa39ef<>+0(SB), Z5, Z5
+	VSUBPD           Z5, Z3, Z3
+	VMULPD           Z3, Z3, Z5
+	VBROADCASTSD     f64x3ff000000a2a0632<>+0(SB), Z6
+	VFMADD213PD.BCST f64x3ff0000000000000<>+0(SB), Z3, Z6
+	VBROADCASTSD     f64x3fc5554035c2199e<>+0(SB), Z7
+	VFMADD213PD.BCST f64x3fe00000028a2040<>+0(SB), Z3, Z7
+	VBROADCASTSD     f64x3f56d75a75dd9607<>+0(SB), Z8
+	VFMADD213PD.BCST f64x3f812701c8978fee<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST f64x3fa5554ac7034bc0<>+0(SB), Z3, Z8
+	VFMADD231PD      Z5, Z8, Z7
+	VFMADD231PD      Z5, Z7, Z6
+	VPSLLQ           $0x34, Z4, Z4
+	VPADDQ           Z4, Z6, Z6
+	VADDPD.BCST      f64x3ff0000000000000<>+0(SB), Z6, Z3
+	VBROADCASTSD     f64x3ff0000000000000<>+0(SB), Z4
+	VDIVPD           Z3, Z4, Z4
+	VCVTPD2PS        Z4, Y3
+	KORTESTW         K2, K2
+	JC               common12
+	VCMPPS.BCST      $0x12, f32xc2d00000<>+0(SB), Y0, K2
+	VBROADCASTSS     f32x00000000<>+0(SB), K2, Y1
+	VCMPPS.BCST      $0x1d, f32x42b20000<>+0(SB), Y0, K2
+	VBROADCASTSS     f32x3f800000<>+0(SB), K2, Y1
+	VCMPPS.BCST      $0x03, f32x00000000<>+0(SB), Y0, K2
+	VBROADCASTSS     f32x7fc00000<>+0(SB), K2, Y1
+	VCMPPS.BCST      $0x12, f32xc2d00000<>+0(SB), Y2, K2
+	VBROADCASTSS     f32x00000000<>+0(SB), K2, Y3
+	VCMPPS.BCST      $0x1d, f32x42b20000<>+0(SB), Y2, K2
+	VBROADCASTSS     f32x3f800000<>+0(SB), K2, Y3
+	VCMPPS.BCST      $0x03, f32x00000000<>+0(SB), Y2, K2
+	VBROADCASTSS     f32x7fc00000<>+0(SB), K2, Y3
+
+common12:
+	VINSERTF64X4 $0x01, Y3, Z1, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func tanhWideF32(out *float32, x *float32, n int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·tanhWideF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	SUBQ              $0x10, DX
+	JL                rest
+	VMOVUPS           (CX), Z0
+	VPANDD.BCST       f32x7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x1d, f32x39000000<>+0(SB), Z1, K1
+	VCMPPS.BCST       $0x11, f32x41200000<>+0(SB), Z1, K1, K1
+	VEXTRACTF64X4     $0x01, Z0, Y2
+	VCVTPS2PD         Y0, Z1
+	VADDPD            Z1, Z1, Z3
+	VBROADCASTSD      f64x40071547652b82fe<>+0(SB), Z4
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z1, Z4
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z4, Z1
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z1, Z3
+	VMULPD            Z3, Z3, Z1
+	VBROADCASTSD      f64x3fe00000028a2040<>+0(SB), Z5
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z3, Z5
+	VBROADCASTSD      f64x3fa5554ac7034bc0<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3fc55555567627c9<>+0(SB), Z3, Z6
+	VBROADCASTSD      f64x3f2a151d2368eb76<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3f56d75a75dd9607<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  f64x3f81110c6082687d<>+0(SB), Z3, Z7
+	VFMADD231PD       Z1, Z7, Z6
+	VFMADD231PD       Z1, Z6, Z5
+	VMULPD            Z3, Z5, Z5
+	VPSLLQ            $0x34, Z4, Z4
+	VPADDQ.BCST       f64x3ff0000000000000<>+0(SB), Z4, Z4
+	VADDPD.BCST       f64xbff0000000000000<>+0(SB), Z4, Z1
+	VFMADD231PD       Z4, Z5, Z1
+	VADDPD.BCST       f64x4000000000000000<>+0(SB), Z1, Z3
+	VDIVPD            Z3, Z1, Z1
+	VCVTPD2PS         Z1, Y1
+	VCVTPS2PD         Y2, Z3
+	VADDPD            Z3, Z3, Z4
+	VBROADCASTSD      f64x40071547652b82fe<>+0(SB), Z5
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z3, Z5
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z5, Z3
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z3, Z4
+	VMULPD            Z4, Z4, Z3
+	VBROADCASTSD      f64x3fe00000028a2040<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z4, Z6
+	VBROADCASTSD      f64x3fa5554ac7034bc0<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3fc55555567627c9<>+0(SB), Z4, Z7
+	VBROADCASTSD      f64x3f2a151d2368eb76<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3f56d75a75dd9607<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  f64x3f81110c6082687d<>+0(SB), Z4, Z8
+	VFMADD231PD       Z3, Z8, Z7
+	VFMADD231PD       Z3, Z7, Z6
+	VMULPD            Z4, Z6, Z6
+	VPSLLQ            $0x34, Z5, Z5
+	VPADDQ.BCST       f64x3ff0000000000000<>+0(SB), Z5, Z5
+	VADDPD.BCST       f64xbff0000000000000<>+0(SB), Z5, Z3
+	VFMADD231PD       Z5, Z6, Z3
+	VADDPD.BCST       f64x4000000000000000<>+0(SB), Z3, Z4
+	VDIVPD            Z4, Z3, Z3
+	VCVTPD2PS         Z3, Y3
+	KORTESTW          K1, K1
+	JC                common13
+	VCVTPS2PD         Y0, Z4
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z5, Z5
+	VDIVPD.BCST       f64x4008000000000000<>+0(SB), Z5, Z5
+	VSUBPD            Z5, Z4, Z4
+	VANDPS            f32x7fffffff<>+0(SB), Y0, Y5
+	VCMPPS.BCST       $0x11, f32x39000000<>+0(SB), Y5, K1
+	VCVTPD2PS         Z4, Y4
+	VMOVAPS           Y4, K1, Y1
+	VCMPPS.BCST       $0x1d, f32x41200000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32x3f800000<>+0(SB), K1, Y1
+	VCMPPS.BCST       $0x12, f32xc1200000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32xbf800000<>+0(SB), K1, Y1
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K1, Y1
+	VCVTPS2PD         Y2, Z0
+	VMULPD            Z0, Z0, Z4
+	VMULPD            Z0, Z4, Z4
+	VDIVPD.BCST       f64x4008000000000000<>+0(SB), Z4, Z4
+	VSUBPD            Z4, Z0, Z0
+	VANDPS            f32x7fffffff<>+0(SB), Y2, Y4
+	VCMPPS.BCST       $0x11, f32x39000000<>+0(SB), Y4, K1
+	VCVTPD2PS         Z0, Y0
+	VMOVAPS           Y0, K1, Y3
+	VCMPPS.BCST       $0x1d, f32x41200000<>+0(SB), Y2, K1
+	VBROADCASTSS      f32x3f800000<>+0(SB), K1, Y3
+	VCMPPS.BCST       $0x12, f32xc1200000<>+0(SB), Y2, K1
+	VBROADCASTSS      f32xbf800000<>+0(SB), K1, Y3
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y2, K1
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K1, Y3
+
+common13:
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	JMP     loop
+
+rest:
+	ADDQ              $0x10, DX
+	JZ                done
+	MOVL              $0x0000ffff, BX
+	BZHIL             DX, BX, BX
+	KMOVW             BX, K1
+	VMOVUPS.Z         (CX), K1, Z0
+	VPANDD.BCST       f32x7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x1d, f32x39000000<>+0(SB), Z1, K2
+	VCMPPS.BCST       $0x11, f32x41200000<>+0(SB), Z1, K2, K2
+	VEXTRACTF64X4     $0x01, Z0, Y1
+	VCVTPS2PD         Y0, Z3
+	VADDPD            Z3, Z3, Z4
+	VBROADCASTSD      f64x40071547652b82fe<>+0(SB), Z5
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z3, Z5
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z5, Z3
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z3, Z4
+	VMULPD            Z4, Z4, Z3
+	VBROADCASTSD      f64x3fe00000028a2040<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z4, Z6
+	VBROADCASTSD      f64x3fa5554ac7034bc0<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3fc55555567627c9<>+0(SB), Z4, Z7
+	VBROADCASTSD      f64x3f2a151d2368eb76<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3f56d75a75dd9607<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  f64x3f81110c6082687d<>+0(SB), Z4, Z8
+	VFMADD231PD       Z3, Z8, Z7
+	VFMADD231PD       Z3, Z7, Z6
+	VMULPD            Z4, Z6, Z6
+	VPSLLQ            $0x34, Z5, Z5
+	VPADDQ.BCST       f64x3ff0000000000000<>+0(SB), Z5, Z5
+	VADDPD.BCST       f64xbff0000000000000<>+0(SB), Z5, Z3
+	VFMADD231PD       Z5, Z6, Z3
+	VADDPD.BCST       f64x4000000000000000<>+0(SB), Z3, Z4
+	VDIVPD            Z4, Z3, Z3
+	VCVTPD2PS         Z3, Y2
+	VCVTPS2PD         Y1, Z3
+	VADDPD            Z3, Z3, Z4
+	VBROADCASTSD      f64x40071547652b82fe<>+0(SB), Z5
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z3, Z5
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z5, Z3
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z3, Z4
+	VMULPD            Z4, Z4, Z3
+	VBROADCASTSD      f64x3fe00000028a2040<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z4, Z6
+	VBROADCASTSD      f64x3fa5554ac7034bc0<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3fc55555567627c9<>+0(SB), Z4, Z7
+	VBROADCASTSD      f64x3f2a151d2368eb76<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3f56d75a75dd9607<>+0(SB), Z4, Z8
+	VFMADD213PD.BCST  f64x3f81110c6082687d<>+0(SB), Z4, Z8
+	VFMADD231PD       Z3, Z8, Z7
+	VFMADD231PD       Z3, Z7, Z6
+	VMULPD            Z4, Z6, Z6
+	VPSLLQ            $0x34, Z5, Z5
+	VPADDQ.BCST       f64x3ff0000000000000<>+0(SB), Z5, Z5
+	VADDPD.BCST       f64xbff0000000000000<>+0(SB), Z5, Z3
+	VFMADD231PD       Z5, Z6, Z3
+	VADDPD.BCST       f64x4000000000000000<>+0(SB), Z3, Z4
+	VDIVPD            Z4, Z3, Z3
+	VCVTPD2PS         Z3, Y3
+	KORTESTW          K2, K2
+	JC                common14
+	VCVTPS2PD         Y0, Z4
+	VMULPD            Z4, Z4, Z5
+	VMULPD            Z4, Z5, Z5
+	VDIVPD.BCST       f64x4008000000000000<>+0(SB), Z5, Z5
+	VSUBPD            Z5, Z4, Z4
+	VANDPS            f32x7fffffff<>+0(SB), Y0, Y5
+	VCMPPS.BCST       $0x11, f32x39000000<>+0(SB), Y5, K2
+	VCVTPD2PS         Z4, Y4
+	VMOVAPS           Y4, K2, Y2
+	VCMPPS.BCST       $0x1d, f32x41200000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32x3f800000<>+0(SB), K2, Y2
+	VCMPPS.BCST       $0x12, f32xc1200000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32xbf800000<>+0(SB), K2, Y2
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K2, Y2
+	VCVTPS2PD         Y1, Z0
+	VMULPD            Z0, Z0, Z4
+	VMULPD            Z0, Z4, Z4
+	VDIVPD.BCST       f64x4008000000000000<>+0(SB), Z4, Z4
+	VSUBPD            Z4, Z0, Z0
+	VANDPS            f32x7fffffff<>+0(SB), Y1, Y4
+	VCMPPS.BCST       $0x11, f32x39000000<>+0(SB), Y4, K2
+	VCVTPD2PS         Z0, Y0
+	VMOVAPS           Y0, K2, Y3
+	VCMPPS.BCST       $0x1d, f32x41200000<>+0(SB), Y1, K2
+	VBROADCASTSS      f32x3f800000<>+0(SB), K2, Y3
+	VCMPPS.BCST       $0x12, f32xc1200000<>+0(SB), Y1, K2
+	VBROADCASTSS      f32xbf800000<>+0(SB), K2, Y3
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y1, K2
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K2, Y3
+
+common14:
+	VINSERTF64X4 $0x01, Y3, Z2, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA f64xbff0000000000000<>+0(SB)/8, $0xbff0000000000000
+DATA f64xbff0000000000000<>+8(SB)/8, $0xbff0000000000000
+DATA f64xbff0000000000000<>+16(SB)/8, $0xbff0000000000000
+DATA f64xbff0000000000000<>+24(SB)/8, $0xbff0000000000000
+GLOBL f64xbff0000000000000<>(SB), RODATA|NOPTR, $32
+
+// func logWideF32(out *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·logWideF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	SUBQ             $0x10, DX
+	JL               rest
+	VMOVUPS          (CX), Z0
+	VCMPPS.BCST      $0x1e, f32x00000000<>+0(SB), Z0, K1
+	VCMPPS.BCST      $0x11, f32x7f800000<>+0(SB), Z0, K1, K1
+	VEXTRACTF64X4    $0x01, Z0, Y1
+	VCVTPS2PD        Y0, Z2
+	VPSUBQ.BCST      sqrtHalf<>+0(SB), Z2, Z2
+	VPSRAQ           $0x34, Z2, Z3
+	VCVTQQ2PD        Z3, Z3
+	VPANDQ.BCST      fraction<>+0(SB), Z2, Z2
+	VPADDQ.BCST      sqrtHalf<>+0(SB), Z2, Z2
+	VADDPD.BCST      f64xbff0000000000000<>+0(SB), Z2, Z2
+	VADDPD.BCST      f64x4000000000000000<>+0(SB), Z2, Z4
+	VDIVPD           Z4, Z2, Z4
+	VMULPD           Z4, Z4, Z2
+	VBROADCASTSD     f64x3fe555587862389c<>+0(SB), Z5
+	VFMADD213PD.BCST f64x3fffffffffa12e4e<>+0(SB), Z2, Z5
+	VBROADCASTSD     f64x3fd32745446f1bc5<>+0(SB), Z6
+	VFMADD213PD.BCST f64x3fd995766fcf67f4<>+0(SB), Z2, Z6
+	VMULPD           Z2, Z2, Z2
+	VFMADD231PD      Z2, Z6, Z5
+	VMULPD.BCST      f64x3fe62e42fefa39ef<>+0(SB), Z3, Z2
+	VFMADD231PD      Z4, Z5, Z2
+	VCVTPD2PS        Z2, Y2
+	VCVTPS2PD        Y1, Z3
+	VPSUBQ.BCST      sqrtHalf<>+0(SB), Z3, Z3
+	VPSRAQ           $0x34, Z3, Z4
+	VCVTQQ2PD        Z4, Z4
+	VPANDQ.BCST      fraction<>+0(SB), Z3, Z3
+	VPADDQ.BCST      sqrtHalf<>+0(SB), Z3, Z3
+	VADDPD.BCST      f64xbff0000000000000<>+0(SB), Z3, Z3
+	VADDPD.BCST      f64x4000000000000000<>+0(SB), Z3, Z5
+	VDIVPD           Z5, Z3, Z5
+	VMULPD           Z5, Z5, Z3
+	VBROADCASTSD     f64x3fe555587862389c<>+0(SB), Z6
+	VFMADD213PD.BCST f64x3fffffffffa12e4e<>+0(SB), Z3, Z6
+	VBROADCASTSD     f64x3fd32745446f1bc5<>+0(SB), Z7
+	VFMADD213PD.BCST f64x3fd995766fcf67f4<>+0(SB), Z3, Z7
+	VMULPD           Z3, Z3, Z3
+	VFMADD231PD      Z3, Z7, Z6
+	VMULPD.BCST      f64x3fe62e42fefa39ef<>+0(SB), Z4, Z3
+	VFMADD231PD      Z5, Z6, Z3
+	VCVTPD2PS        Z3, Y3
+	KORTESTW         K1, K1
+	JC               common15
+	VCMPPS.BCST      $0x1a, f32x00000000<>+0(SB), Y0, K1
+	VBROADCASTSS     f32x7fc00000<>+0(SB), K1, Y2
+	VCMPPS.BCST      $0x00, f32x00000000<>+0(SB), Y0, K1
+	VBROADCASTSS     f32xff800000<>+0(SB), K1, Y2
+	VCMPPS.BCST      $0x00, f32x7f800000<>+0(SB), Y0, K1
+	VBROADCASTSS     f32x7f800000<>+0(SB), K1, Y2
+	VCMPPS.BCST      $0x1a, f32x00000000<>+0(SB), Y1, K1
+	VBROADCASTSS     f32x7fc00000<>+0(SB), K1, Y3
+	VCMPPS.BCST      $0x00, f32x00000000<>+0(SB), Y1, K1
+	VBROADCASTSS     f32xff800000<>+0(SB), K1, Y3
+	VCMPPS.BCST      $0x00, f32x7f800000<>+0(SB), Y1, K1
+	VBROADCASTSS     f32x7f800000<>+0(SB), K1, Y3
+
+common15:
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	JMP     loop
+
+rest:
+	ADDQ             $0x10, DX
+	JZ               done
+	MOVL             $0x0000ffff, BX
+	BZHIL            DX, BX, BX
+	KMOVW            BX, K1
+	VMOVUPS.Z        (CX), K1, Z0
+	VCMPPS.BCST      $0x1e, f32x00000000<>+0(SB), Z0, K2
+	VCMPPS.BCST      $0x11, f32x7f800000<>+0(SB), Z0, K2, K2
+	VEXTRACTF64X4    $0x01, Z0, Y2
+	VCVTPS2PD        Y0, Z3
+	VPSUBQ.BCST      sqrtHalf<>+0(SB), Z3, Z3
+	VPSRAQ           $0x34, Z3, Z4
+	VCVTQQ2PD        Z4, Z4
+	VPANDQ.BCST      fraction<>+0(SB), Z3, Z3
+	VPADDQ.BCST      sqrtHalf<>+0(SB), Z3, Z3
+	VADDPD.BCST      f64xbff0000000000000<>+0(SB), Z3, Z3
+	VADDPD.BCST      f64x4000000000000000<>+0(SB), Z3, Z5
+	VDIVPD           Z5, Z3, Z5
+	VMULPD           Z5, Z5, Z3
+	VBROADCASTSD     f64x3fe555587862389c<>+0(SB), Z6
+	VFMADD213PD.BCST f64x3fffffffffa12e4e<>+0(SB), Z3, Z6
+	VBROADCASTSD     f64x3fd32745446f1bc5<>+0(SB), Z7
+	VFMADD213PD.BCST f64x3fd995766fcf67f4<>+0(SB), Z3, Z7
+	VMULPD           Z3, Z3, Z3
+	VFMADD231PD      Z3, Z7, Z6
+	VMULPD.BCST      f64x3fe62e42fefa39ef<>+0(SB), Z4, Z3
+	VFMADD231PD      Z5, Z6, Z3
+	VCVTPD2PS        Z3, Y1
+	VCVTPS2PD        Y2, Z3
+	VPSUBQ.BCST      sqrtHalf<>+0(SB), Z3, Z3
+	VPSRAQ           $0x34, Z3, Z4
+	VCVTQQ2PD        Z4, Z4
+	VPANDQ.BCST      fraction<>+0(SB), Z3, Z3
+	VPADDQ.BCST      sqrtHalf<>+0(SB), Z3, Z3
+	VADDPD.BCST      f64xbff0000000000000<>+0(SB), Z3, Z3
+	VADDPD.BCST      f64x4000000000000000<>+0(SB), Z3, Z5
+	VDIVPD           Z5, Z3, Z5
+	VMULPD           Z5, Z5, Z3
+	VBROADCASTSD     f64x3fe555587862389c<>+0(SB), Z6
+	VFMADD213PD.BCST f64x3fffffffffa12e4e<>+0(SB), Z3, Z6
+	VBROADCASTSD     f64x3fd32745446f1bc5<>+0(SB), Z7
+	VFMADD213PD.BCST f64x3fd995766fcf67f4<>+0(SB), Z3, Z7
+	VMULPD           Z3, Z3, Z3
+	VFMADD231PD      Z3, Z7, Z6
+	VMULPD.BCST      f64x3fe62e42fefa39ef<>+0(SB), Z4, Z3
+	VFMADD231PD      Z5, Z6, Z3
+	VCVTPD2PS        Z3, Y3
+	KORTESTW         K2, K2
+	JC               common16
+	VCMPPS.BCST      $0x1a, f32x00000000<>+0(SB), Y0, K2
+	VBROADCASTSS     f32x7fc00000<>+0(SB), K2, Y1
+	VCMPPS.BCST      $0x00, f32x00000000<>+0(SB), Y0, K2
+	VBROADCASTSS     f32xff800000<>+0(SB), K2, Y1
+	VCMPPS.BCST      $0x00, f32x7f800000<>+0(SB), Y0, K2
+	VBROADCASTSS     f32x7f800000<>+0(SB), K2, Y1
+	VCMPPS.BCST      $0x1a, f32x00000000<>+0(SB), Y2, K2
+	VBROADCASTSS     f32x7fc00000<>+0(SB), K2, Y3
+	VCMPPS.BCST      $0x00, f32x00000000<>+0(SB), Y2, K2
+	VBROADCASTSS     f32xff800000<>+0(SB), K2, Y3
+	VCMPPS.BCST      $0x00, f32x7f800000<>+0(SB), Y2, K2
+	VBROADCASTSS     f32x7f800000<>+0(SB), K2, Y3
+
+common16:
+	VINSERTF64X4 $0x01, Y3, Z1, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func expSumsF32(sums *float32, out *float32, x *float32, m float32, otherwise float32, blocks int)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·expSumsF32(SB), NOSPLIT, $0-40
+	MOVQ         sums+0(FP), AX
+	MOVQ         out+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSS m+24(FP), Z0
+	VBROADCASTSS otherwise+28(FP), Y1
+	MOVQ         blocks+32(FP), BX
+
+block:
+	VXORPS Y2, Y2, Y2
+	MOVQ   $0x00000008, SI
+
+loop:
+	VMOVUPS           (DX), Z3
+	VSUBPS            Z0, Z3, Z3
+	VCMPPS.BCST       $0x1e, f32xc2d00000<>+0(SB), Z3, K1
+	VCMPPS.BCST       $0x11, f32x42b20000<>+0(SB), Z3, K1, K1
+	VEXTRACTF64X4     $0x01, Z3, Y4
+	VCVTPS2PD         Y3, Z5
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z5, Z6
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z6, Z7
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z7, Z5
+	VMULPD            Z5, Z5, Z7
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z5, Z8
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z9
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z5, Z9
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z10
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z5, Z10
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z5, Z10
+	VFMADD231PD       Z7, Z10, Z9
+	VFMADD231PD       Z7, Z9, Z8
+	VPSLLQ            $0x34, Z6, Z6
+	VPADDQ            Z6, Z8, Z8
+	VCVTPD2PS         Z8, Y5
+	VCVTPS2PD         Y4, Z6
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z6, Z7
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z7, Z8
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z8, Z6
+	VMULPD            Z6, Z6, Z8
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z9
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z6, Z9
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z10
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z6, Z10
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z11
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z6, Z11
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z6, Z11
+	VFMADD231PD       Z8, Z11, Z10
+	VFMADD231PD       Z8, Z10, Z9
+	VPSLLQ            $0x34, Z7, Z7
+	VPADDQ            Z7, Z9, Z9
+	VCVTPD2PS         Z9, Y6
+	KORTESTW          K1, K1
+	JC                common17
+	VCMPPS            $0x03, Y3, Y3, K1
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y3, K2
+	VBROADCASTSS      f32x00000000<>+0(SB), K2, Y5
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y3, K2
+	VBROADCASTSS      f32x7f800000<>+0(SB), K2, Y5
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y3, K2
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K2, Y5
+	VMOVAPS           Y1, K1, Y5
+	VCMPPS            $0x03, Y4, Y4, K1
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y4, K2
+	VBROADCASTSS      f32x00000000<>+0(SB), K2, Y6
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y4, K2
+	VBROADCASTSS      f32x7f800000<>+0(SB), K2, Y6
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y4, K2
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K2, Y6
+	VMOVAPS           Y1, K1, Y6
+
+common17:
+	VMOVUPS      Y5, (CX)
+	VADDPS       Y5, Y2, Y2
+	VMOVUPS      Y6, 32(CX)
+	VADDPS       Y6, Y2, Y2
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	DECQ         SI
+	JNZ          loop
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VMOVHLPS     X2, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMOVSS       X2, (AX)
+	ADDQ         $0x04, AX
+	DECQ         BX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·expRowsF32(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ out+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ m+24(FP), BX
+	MOVQ n+32(FP), SI
+
+loop:
+	SUBQ              $0x10, SI
+	JL                rest
+	VMOVUPS           (DX), Z0
+	VMOVUPS           (BX), Z1
+	VSUBPS            Z1, Z0, Z0
+	VCMPPS.BCST       $0x1e, f32xc2d00000<>+0(SB), Z0, K1
+	VCMPPS.BCST       $0x11, f32x42b20000<>+0(SB), Z0, K1, K1
+	VEXTRACTF64X4     $0x01, Z0, Y2
+	VCVTPS2PD         Y0, Z3
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z4
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z3, Z4
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z4, Z5
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z5, Z3
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z3, Z6
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z3, Z7
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z3, Z8
+	VFMADD231PD       Z5, Z8, Z7
+	VFMADD231PD       Z5, Z7, Z6
+	VPSLLQ            $0x34, Z4, Z4
+	VPADDQ            Z4, Z6, Z6
+	VCVTPD2PS         Z6, Y3
+	VCVTPS2PD         Y2, Z4
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z5
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z4, Z5
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z5, Z6
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z6, Z4
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z7
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z4, Z7
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z4, Z8
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z9
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z4, Z9
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z4, Z9
+	VFMADD231PD       Z6, Z9, Z8
+	VFMADD231PD       Z6, Z8, Z7
+	VPSLLQ            $0x34, Z5, Z5
+	VPADDQ            Z5, Z7, Z7
+	VCVTPD2PS         Z7, Y4
+	KORTESTW          K1, K1
+	JC                common18
+	VEXTRACTF64X4     $0x00, Z1, Y5
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32x00000000<>+0(SB), K1, Y3
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32x7f800000<>+0(SB), K1, Y3
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y0, K1
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K1, Y3
+	VCMPPS            $0x03, Y0, Y0, K1
+	VCMPPS.BCST       $0x1d, f32x00000000<>+0(SB), Y5, K1, K2
+	VBROADCASTSS      f32x3f800000<>+0(SB), K2, Y3
+	VCMPPS.BCST       $0x11, f32x00000000<>+0(SB), Y5, K1, K1
+	VBROADCASTSS      f32x00000000<>+0(SB), K1, Y3
+	VEXTRACTF64X4     $0x01, Z1, Y0
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y2, K1
+	VBROADCASTSS      f32x00000000<>+0(SB), K1, Y4
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y2, K1
+	VBROADCASTSS      f32x7f800000<>+0(SB), K1, Y4
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y2, K1
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K1, Y4
+	VCMPPS            $0x03, Y2, Y2, K1
+	VCMPPS.BCST       $0x1d, f32x00000000<>+0(SB), Y0, K1, K2
+	VBROADCASTSS      f32x3f800000<>+0(SB), K2, Y4
+	VCMPPS.BCST       $0x11, f32x00000000<>+0(SB), Y0, K1, K1
+	VBROADCASTSS      f32x00000000<>+0(SB), K1, Y4
+
+common18:
+	VMOVUPS Y3, (CX)
+	VADDPS  (AX), Y3, Y3
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y4, 32(CX)
+	VADDPS  32(AX), Y4, Y4
+	VMOVUPS Y4, 32(AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	JMP     loop
+
+rest:
+	ADDQ              $0x10, SI
+	JZ                done
+	MOVL              $0x0000ffff, DI
+	BZHIL             SI, DI, DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX), K1, Z0
+	VMOVUPS.Z         (BX), K1, Z1
+	VMOVUPS.Z         (AX), K1, Z3
+	VSUBPS            Z1, Z0, Z0
+	VCMPPS.BCST       $0x1e, f32xc2d00000<>+0(SB), Z0, K2
+	VCMPPS.BCST       $0x11, f32x42b20000<>+0(SB), Z0, K2, K2
+	VEXTRACTF64X4     $0x01, Z0, Y4
+	VCVTPS2PD         Y0, Z5
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z5, Z6
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z6, Z7
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z7, Z5
+	VMULPD            Z5, Z5, Z7
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z5, Z8
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z9
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z5, Z9
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z10
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z5, Z10
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z5, Z10
+	VFMADD231PD       Z7, Z10, Z9
+	VFMADD231PD       Z7, Z9, Z8
+	VPSLLQ            $0x34, Z6, Z6
+	VPADDQ            Z6, Z8, Z8
+	VCVTPD2PS         Z8, Y2
+	VCVTPS2PD         Y4, Z5
+	VBROADCASTSD      f64x3ff71547652b82fe<>+0(SB), Z6
+	VFMADD213PD.BCST  f64x4338000000000000<>+0(SB), Z5, Z6
+	VSUBPD.BCST       f64x4338000000000000<>+0(SB), Z6, Z7
+	VFNMADD231PD.BCST f64x3fe62e42fefa39ef<>+0(SB), Z7, Z5
+	VMULPD            Z5, Z5, Z7
+	VBROADCASTSD      f64x3ff000000a2a0632<>+0(SB), Z8
+	VFMADD213PD.BCST  f64x3ff0000000000000<>+0(SB), Z5, Z8
+	VBROADCASTSD      f64x3fc5554035c2199e<>+0(SB), Z9
+	VFMADD213PD.BCST  f64x3fe00000028a2040<>+0(SB), Z5, Z9
+	VBROADCASTSD      f64x3f56d75a75dd9607<>+0(SB), Z10
+	VFMADD213PD.BCST  f64x3f812701c8978fee<>+0(SB), Z5, Z10
+	VFMADD213PD.BCST  f64x3fa5554ac7034bc0<>+0(SB), Z5, Z10
+	VFMADD231PD       Z7, Z10, Z9
+	VFMADD231PD       Z7, Z9, Z8
+	VPSLLQ            $0x34, Z6, Z6
+	VPADDQ            Z6, Z8, Z8
+	VCVTPD2PS         Z8, Y5
+	KORTESTW          K2, K2
+	JC                common19
+	VEXTRACTF64X4     $0x00, Z1, Y6
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32x00000000<>+0(SB), K2, Y2
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32x7f800000<>+0(SB), K2, Y2
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y0, K2
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K2, Y2
+	VCMPPS            $0x03, Y0, Y0, K2
+	VCMPPS.BCST       $0x1d, f32x00000000<>+0(SB), Y6, K2, K3
+	VBROADCASTSS      f32x3f800000<>+0(SB), K3, Y2
+	VCMPPS.BCST       $0x11, f32x00000000<>+0(SB), Y6, K2, K2
+	VBROADCASTSS      f32x00000000<>+0(SB), K2, Y2
+	VEXTRACTF64X4     $0x01, Z1, Y0
+	VCMPPS.BCST       $0x12, f32xc2d00000<>+0(SB), Y4, K2
+	VBROADCASTSS      f32x00000000<>+0(SB), K2, Y5
+	VCMPPS.BCST       $0x1d, f32x42b20000<>+0(SB), Y4, K2
+	VBROADCASTSS      f32x7f800000<>+0(SB), K2, Y5
+	VCMPPS.BCST       $0x03, f32x00000000<>+0(SB), Y4, K2
+	VBROADCASTSS      f32x7fc00000<>+0(SB), K2, Y5
+	VCMPPS            $0x03, Y4, Y4, K2
+	VCMPPS.BCST       $0x1d, f32x00000000<>+0(SB), Y0, K2, K3
+	VBROADCASTSS      f32x3f800000<>+0(SB), K3, Y5
+	VCMPPS.BCST       $0x11, f32x00000000<>+0(SB), Y0, K2, K2
+	VBROADCASTSS      f32x00000000<>+0(SB), K2, Y5
+
+common19:
+	VINSERTF64X4 $0x01, Y5, Z2, Z0
+	VMOVUPS      Z0, K1, (CX)
+	VADDPS       Z0, Z3, Z3
+	VMOVUPS      Z3, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
+// Requires: AVX
+TEXT ·rowsPast(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dstRow+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ lines+32(FP), SI
+	MOVQ rows+40(FP), DI
+
+row:
+	XORQ R8, R8
+	MOVQ SI, R9
+
+line:
+	VMOVDQU  (CX)(R8*1), Y0
+	VMOVDQU  32(CX)(R8*1), Y1
+	VMOVNTDQ Y0, (AX)(R8*1)
+	VMOVNTDQ Y1, 32(AX)(R8*1)
+	ADDQ     $0x40, R8
+	DECQ     R9
+	JNZ      line
+	ADDQ     DX, AX
+	ADDQ     BX, CX
+	DECQ     DI
+	JNZ      row
+	VZEROUPPER
+	RET
+
+// func fencePast()
+// Requires: MMX+
+TEXT ·fencePast(SB), NOSPLIT, $0
+	SFENCE
+	RET
+
 // func gatherRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
 // Requires: AVX, CMOV, MMX+
 TEXT ·gatherRows(SB), NOSPLIT, $0-64
@@ -9322,5 +10614,1904 @@ next:
 	ADDQ $0x08, BX
 	DECQ R8
 	JNZ  row
+	VZEROUPPER
+	RET
+
+// func inBoundsI32(v *int32, quarter int, wrap int32, last int32) uint32
+// Requires: AVX, AVX2, MMX+
+TEXT ·inBoundsI32(SB), NOSPLIT, $0-28
+	MOVQ         v+0(FP), AX
+	MOVQ         quarter+8(FP), CX
+	MOVL         wrap+16(FP), DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Y0
+	MOVL         last+20(FP), DX
+	VMOVD        DX, X1
+	VPBROADCASTD X1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	MOVQ         CX, DX
+	SHLQ         $0x02, DX
+	LEAQ         (DX)(DX*2), BX
+
+loop:
+	PREFETCHT1 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPCMPGTD   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDD     Y5, Y4, Y4
+	VPSUBD     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	PREFETCHT1 4096(AX)(DX*1)
+	VMOVDQU    (AX)(DX*1), Y4
+	VPCMPGTD   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDD     Y5, Y4, Y4
+	VPSUBD     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	PREFETCHT1 4096(AX)(DX*2)
+	VMOVDQU    (AX)(DX*2), Y4
+	VPCMPGTD   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDD     Y5, Y4, Y4
+	VPSUBD     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	PREFETCHT1 4096(AX)(BX*1)
+	VMOVDQU    (AX)(BX*1), Y4
+	VPCMPGTD   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDD     Y5, Y4, Y4
+	VPSUBD     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	VMOVDQU    32(AX), Y4
+	VPCMPGTD   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDD     Y5, Y4, Y4
+	VPSUBD     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	VMOVDQU    32(AX)(DX*1), Y4
+	VPCMPGTD   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDD     Y5, Y4, Y4
+	VPSUBD     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	VMOVDQU    32(AX)(DX*2), Y4
+	VPCMPGTD   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDD     Y5, Y4, Y4
+	VPSUBD     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	VMOVDQU    32(AX)(BX*1), Y4
+	VPCMPGTD   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDD     Y5, Y4, Y4
+	VPSUBD     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	ADDQ       $0x40, AX
+	SUBQ       $0x10, CX
+	JNZ        loop
+	VMOVMSKPS  Y3, AX
+	MOVL       AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func take4I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·take4I32(SB), NOSPLIT, $0-112
+	MOVQ         u+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+16(FP), DX
+	MOVQ         fetchIndex+88(FP), BX
+	MOVQ         fetchX+96(FP), SI
+	MOVQ         wrap+56(FP), DI
+	VPBROADCASTQ DI, Z0
+	MOVQ         extent+64(FP), DI
+	VPBROADCASTQ DI, Z1
+	MOVQ         stride+72(FP), DI
+	VPBROADCASTQ DI, Z2
+	MOVQ         step+80(FP), DI
+	VPBROADCASTQ DI, Z3
+	MOVQ         n+24(FP), R10
+	MOVQ         rows+32(FP), R11
+	MOVQ         uSkip+40(FP), R12
+	MOVQ         idxSkip+48(FP), R13
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
+	MOVQ         step+80(FP), R9
+	SHLQ         $0x05, R9
+	MOVQ         CX, R14
+
+row:
+	MOVQ  R10, DI
+	LEAQ  (CX)(SI*1), R8
+	MOVQ  past+104(FP), R15
+	TESTQ R15, R15
+	JZ    cached
+
+past:
+	SUBQ         $0x10, DI
+	JL           pastEnd
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT1   (R8)
+	ADDQ         $0x40, R8
+	VPMOVSXDQ    (DX), Z4
+	VPMOVQ2M     Z4, K1
+	VPADDQ       Z0, Z4, K1, Z4
+	VPCMPUQ      $0x01, Z1, Z4, K1
+	VPMULUDQ     Z2, Z4, Z4
+	VPADDQ       Z3, Z4, Z4
+	VPXOR        Y5, Y5, Y5
+	VPGATHERQD   (CX)(Z4*4), K1, Y5
+	ADDQ         R9, CX
+	VPMOVSXDQ    32(DX), Z4
+	VPMOVQ2M     Z4, K1
+	VPADDQ       Z0, Z4, K1, Z4
+	VPCMPUQ      $0x01, Z1, Z4, K1
+	VPMULUDQ     Z2, Z4, Z4
+	VPADDQ       Z3, Z4, Z4
+	VPXOR        Y6, Y6, Y6
+	VPGATHERQD   (CX)(Z4*4), K1, Y6
+	VINSERTI64X4 $0x01, Y6, Z5, Z4
+	ADDQ         R9, CX
+	VMOVNTDQ     Z4, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x00000040, DX
+	JMP          past
+
+pastEnd:
+	ADDQ $0x10, DI
+	JMP  rest
+
+cached:
+near:
+	SUBQ         $0x10, DI
+	JL           nearEnd
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT1   (R8)
+	ADDQ         $0x40, R8
+	VPMOVSXDQ    (DX), Z4
+	VPMOVQ2M     Z4, K1
+	VPADDQ       Z0, Z4, K1, Z4
+	VPCMPUQ      $0x01, Z1, Z4, K1
+	VPMULUDQ     Z2, Z4, Z4
+	VPADDQ       Z3, Z4, Z4
+	VPXOR        Y5, Y5, Y5
+	VPGATHERQD   (CX)(Z4*4), K1, Y5
+	ADDQ         R9, CX
+	VPMOVSXDQ    32(DX), Z4
+	VPMOVQ2M     Z4, K1
+	VPADDQ       Z0, Z4, K1, Z4
+	VPCMPUQ      $0x01, Z1, Z4, K1
+	VPMULUDQ     Z2, Z4, Z4
+	VPADDQ       Z3, Z4, Z4
+	VPXOR        Y6, Y6, Y6
+	VPGATHERQD   (CX)(Z4*4), K1, Y6
+	VINSERTI64X4 $0x01, Y6, Z5, Z4
+	ADDQ         R9, CX
+	VMOVDQU64    Z4, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x00000040, DX
+	JMP          near
+
+nearEnd:
+	ADDQ $0x10, DI
+
+rest:
+more:
+	TESTQ       DI, DI
+	JLE         ended
+	MOVQ        $0x00000008, R8
+	CMPQ        DI, R8
+	CMOVQLT     DI, R8
+	MOVQ        $0xffffffff, R15
+	BZHIQ       R8, R15, R15
+	KMOVW       R15, K1
+	VPMOVSXDQ.Z (DX), K1, Z4
+	VPMOVQ2M    Z4, K2
+	VPADDQ      Z0, Z4, K2, Z4
+	VPCMPUQ     $0x01, Z1, Z4, K1, K2
+	VPMULUDQ    Z2, Z4, Z4
+	VPADDQ      Z3, Z4, Z4
+	VPXOR       Y5, Y5, Y5
+	VPGATHERQD  (CX)(Z4*4), K2, Y5
+	VMOVDQU32   Y5, K1, (AX)
+	ADDQ        R9, CX
+	LEAQ        (AX)(R8*4), AX
+	LEAQ        (DX)(R8*4), DX
+	SUBQ        R8, DI
+	JMP         more
+
+ended:
+	MOVQ R14, CX
+	ADDQ R12, AX
+	ADDQ R13, DX
+	DECQ R11
+	JNZ  row
+	SFENCE
+	VZEROUPPER
+	RET
+
+DATA numbered<>+0(SB)/8, $0x0000000000000000
+DATA numbered<>+8(SB)/8, $0x0000000000000001
+DATA numbered<>+16(SB)/8, $0x0000000000000002
+DATA numbered<>+24(SB)/8, $0x0000000000000003
+DATA numbered<>+32(SB)/8, $0x0000000000000004
+DATA numbered<>+40(SB)/8, $0x0000000000000005
+DATA numbered<>+48(SB)/8, $0x0000000000000006
+DATA numbered<>+56(SB)/8, $0x0000000000000007
+GLOBL numbered<>(SB), RODATA|NOPTR, $64
+
+// func take8I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·take8I32(SB), NOSPLIT, $0-112
+	MOVQ         u+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+16(FP), DX
+	MOVQ         fetchIndex+88(FP), BX
+	MOVQ         fetchX+96(FP), SI
+	MOVQ         wrap+56(FP), DI
+	VPBROADCASTQ DI, Z0
+	MOVQ         extent+64(FP), DI
+	VPBROADCASTQ DI, Z1
+	MOVQ         stride+72(FP), DI
+	VPBROADCASTQ DI, Z2
+	MOVQ         step+80(FP), DI
+	VPBROADCASTQ DI, Z3
+	MOVQ         n+24(FP), R10
+	MOVQ         rows+32(FP), R11
+	MOVQ         uSkip+40(FP), R12
+	MOVQ         idxSkip+48(FP), R13
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
+	MOVQ         step+80(FP), R9
+	SHLQ         $0x06, R9
+	MOVQ         CX, R14
+
+row:
+	MOVQ  R10, DI
+	LEAQ  (CX)(SI*1), R8
+	MOVQ  past+104(FP), R15
+	TESTQ R15, R15
+	JZ    cached
+
+past:
+	SUBQ       $0x08, DI
+	JL         pastEnd
+	PREFETCHT0 (DX)(BX*1)
+	PREFETCHT1 (R8)
+	ADDQ       $0x40, R8
+	VPMOVSXDQ  (DX), Z4
+	VPMOVQ2M   Z4, K1
+	VPADDQ     Z0, Z4, K1, Z4
+	VPCMPUQ    $0x01, Z1, Z4, K1
+	VPMULUDQ   Z2, Z4, Z4
+	VPADDQ     Z3, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPGATHERQQ (CX)(Z4*8), K1, Z5
+	ADDQ       R9, CX
+	VMOVNTDQ   Z5, (AX)
+	ADDQ       $0x40, AX
+	ADDQ       $0x00000020, DX
+	JMP        past
+
+pastEnd:
+	ADDQ $0x08, DI
+	JMP  rest
+
+cached:
+near:
+	SUBQ       $0x08, DI
+	JL         nearEnd
+	PREFETCHT0 (DX)(BX*1)
+	PREFETCHT1 (R8)
+	ADDQ       $0x40, R8
+	VPMOVSXDQ  (DX), Z4
+	VPMOVQ2M   Z4, K1
+	VPADDQ     Z0, Z4, K1, Z4
+	VPCMPUQ    $0x01, Z1, Z4, K1
+	VPMULUDQ   Z2, Z4, Z4
+	VPADDQ     Z3, Z4, Z4
+	VPXORQ     Z6, Z6, Z6
+	VPGATHERQQ (CX)(Z4*8), K1, Z6
+	ADDQ       R9, CX
+	VMOVDQU64  Z6, (AX)
+	ADDQ       $0x40, AX
+	ADDQ       $0x00000020, DX
+	JMP        near
+
+nearEnd:
+	ADDQ $0x08, DI
+
+rest:
+more:
+	TESTQ       DI, DI
+	JLE         ended
+	MOVQ        $0x00000008, R8
+	CMPQ        DI, R8
+	CMOVQLT     DI, R8
+	MOVQ        $0xffffffff, R15
+	BZHIQ       R8, R15, R15
+	KMOVW       R15, K1
+	VPMOVSXDQ.Z (DX), K1, Z4
+	VPMOVQ2M    Z4, K2
+	VPADDQ      Z0, Z4, K2, Z4
+	VPCMPUQ     $0x01, Z1, Z4, K1, K2
+	VPMULUDQ    Z2, Z4, Z4
+	VPADDQ      Z3, Z4, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPGATHERQQ  (CX)(Z4*8), K2, Z7
+	VMOVDQU64   Z7, K1, (AX)
+	ADDQ        R9, CX
+	LEAQ        (AX)(R8*8), AX
+	LEAQ        (DX)(R8*4), DX
+	SUBQ        R8, DI
+	JMP         more
+
+ended:
+	MOVQ R14, CX
+	ADDQ R12, AX
+	ADDQ R13, DX
+	DECQ R11
+	JNZ  row
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func inBoundsI64(v *int64, quarter int, wrap int64, last int64) uint32
+// Requires: AVX, AVX2, MMX+
+TEXT ·inBoundsI64(SB), NOSPLIT, $0-36
+	MOVQ         v+0(FP), AX
+	MOVQ         quarter+8(FP), CX
+	MOVQ         wrap+16(FP), DX
+	VMOVQ        DX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         last+24(FP), DX
+	VMOVQ        DX, X1
+	VPBROADCASTQ X1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	MOVQ         CX, DX
+	SHLQ         $0x03, DX
+	LEAQ         (DX)(DX*2), BX
+
+loop:
+	PREFETCHT1 4096(AX)
+	VMOVDQU    (AX), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	PREFETCHT1 4096(AX)(DX*1)
+	VMOVDQU    (AX)(DX*1), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	PREFETCHT1 4096(AX)(DX*2)
+	VMOVDQU    (AX)(DX*2), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	PREFETCHT1 4096(AX)(BX*1)
+	VMOVDQU    (AX)(BX*1), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	VMOVDQU    32(AX), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	VMOVDQU    32(AX)(DX*1), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	VMOVDQU    32(AX)(DX*2), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	VMOVDQU    32(AX)(BX*1), Y4
+	VPCMPGTQ   Y4, Y2, Y5
+	VPAND      Y0, Y5, Y5
+	VPADDQ     Y5, Y4, Y4
+	VPSUBQ     Y4, Y1, Y5
+	VPOR       Y4, Y3, Y3
+	VPOR       Y5, Y3, Y3
+	ADDQ       $0x40, AX
+	SUBQ       $0x08, CX
+	JNZ        loop
+	VMOVMSKPD  Y3, AX
+	MOVL       AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func take4I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·take4I64(SB), NOSPLIT, $0-112
+	MOVQ         u+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+16(FP), DX
+	MOVQ         fetchIndex+88(FP), BX
+	MOVQ         fetchX+96(FP), SI
+	MOVQ         wrap+56(FP), DI
+	VPBROADCASTQ DI, Z0
+	MOVQ         extent+64(FP), DI
+	VPBROADCASTQ DI, Z1
+	MOVQ         stride+72(FP), DI
+	VPBROADCASTQ DI, Z2
+	MOVQ         step+80(FP), DI
+	VPBROADCASTQ DI, Z3
+	MOVQ         n+24(FP), R10
+	MOVQ         rows+32(FP), R11
+	MOVQ         uSkip+40(FP), R12
+	MOVQ         idxSkip+48(FP), R13
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
+	MOVQ         step+80(FP), R9
+	SHLQ         $0x05, R9
+	MOVQ         CX, R14
+
+row:
+	MOVQ  R10, DI
+	LEAQ  (CX)(SI*1), R8
+	MOVQ  past+104(FP), R15
+	TESTQ R15, R15
+	JZ    cached
+
+past:
+	SUBQ         $0x10, DI
+	JL           pastEnd
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT1   (R8)
+	ADDQ         $0x40, R8
+	VMOVDQU64    (DX), Z4
+	VPMOVQ2M     Z4, K1
+	VPADDQ       Z0, Z4, K1, Z4
+	VPCMPUQ      $0x01, Z1, Z4, K1
+	VPMULUDQ     Z2, Z4, Z4
+	VPADDQ       Z3, Z4, Z4
+	VPXOR        Y5, Y5, Y5
+	VPGATHERQD   (CX)(Z4*4), K1, Y5
+	ADDQ         R9, CX
+	VMOVDQU64    64(DX), Z4
+	VPMOVQ2M     Z4, K1
+	VPADDQ       Z0, Z4, K1, Z4
+	VPCMPUQ      $0x01, Z1, Z4, K1
+	VPMULUDQ     Z2, Z4, Z4
+	VPADDQ       Z3, Z4, Z4
+	VPXOR        Y6, Y6, Y6
+	VPGATHERQD   (CX)(Z4*4), K1, Y6
+	VINSERTI64X4 $0x01, Y6, Z5, Z4
+	ADDQ         R9, CX
+	VMOVNTDQ     Z4, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x00000080, DX
+	JMP          past
+
+pastEnd:
+	ADDQ $0x10, DI
+	JMP  rest
+
+cached:
+near:
+	SUBQ         $0x10, DI
+	JL           nearEnd
+	PREFETCHT0   (DX)(BX*1)
+	PREFETCHT0   64(DX)(BX*1)
+	PREFETCHT1   (R8)
+	ADDQ         $0x40, R8
+	VMOVDQU64    (DX), Z4
+	VPMOVQ2M     Z4, K1
+	VPADDQ       Z0, Z4, K1, Z4
+	VPCMPUQ      $0x01, Z1, Z4, K1
+	VPMULUDQ     Z2, Z4, Z4
+	VPADDQ       Z3, Z4, Z4
+	VPXOR        Y5, Y5, Y5
+	VPGATHERQD   (CX)(Z4*4), K1, Y5
+	ADDQ         R9, CX
+	VMOVDQU64    64(DX), Z4
+	VPMOVQ2M     Z4, K1
+	VPADDQ       Z0, Z4, K1, Z4
+	VPCMPUQ      $0x01, Z1, Z4, K1
+	VPMULUDQ     Z2, Z4, Z4
+	VPADDQ       Z3, Z4, Z4
+	VPXOR        Y6, Y6, Y6
+	VPGATHERQD   (CX)(Z4*4), K1, Y6
+	VINSERTI64X4 $0x01, Y6, Z5, Z4
+	ADDQ         R9, CX
+	VMOVDQU64    Z4, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x00000080, DX
+	JMP          near
+
+nearEnd:
+	ADDQ $0x10, DI
+
+rest:
+more:
+	TESTQ       DI, DI
+	JLE         ended
+	MOVQ        $0x00000008, R8
+	CMPQ        DI, R8
+	CMOVQLT     DI, R8
+	MOVQ        $0xffffffff, R15
+	BZHIQ       R8, R15, R15
+	KMOVW       R15, K1
+	VMOVDQU64.Z (DX), K1, Z4
+	VPMOVQ2M    Z4, K2
+	VPADDQ      Z0, Z4, K2, Z4
+	VPCMPUQ     $0x01, Z1, Z4, K1, K2
+	VPMULUDQ    Z2, Z4, Z4
+	VPADDQ      Z3, Z4, Z4
+	VPXOR       Y5, Y5, Y5
+	VPGATHERQD  (CX)(Z4*4), K2, Y5
+	VMOVDQU32   Y5, K1, (AX)
+	ADDQ        R9, CX
+	LEAQ        (AX)(R8*4), AX
+	LEAQ        (DX)(R8*8), DX
+	SUBQ        R8, DI
+	JMP         more
+
+ended:
+	MOVQ R14, CX
+	ADDQ R12, AX
+	ADDQ R13, DX
+	DECQ R11
+	JNZ  row
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func take8I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·take8I64(SB), NOSPLIT, $0-112
+	MOVQ         u+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+16(FP), DX
+	MOVQ         fetchIndex+88(FP), BX
+	MOVQ         fetchX+96(FP), SI
+	MOVQ         wrap+56(FP), DI
+	VPBROADCASTQ DI, Z0
+	MOVQ         extent+64(FP), DI
+	VPBROADCASTQ DI, Z1
+	MOVQ         stride+72(FP), DI
+	VPBROADCASTQ DI, Z2
+	MOVQ         step+80(FP), DI
+	VPBROADCASTQ DI, Z3
+	MOVQ         n+24(FP), R10
+	MOVQ         rows+32(FP), R11
+	MOVQ         uSkip+40(FP), R12
+	MOVQ         idxSkip+48(FP), R13
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
+	MOVQ         step+80(FP), R9
+	SHLQ         $0x06, R9
+	MOVQ         CX, R14
+
+row:
+	MOVQ  R10, DI
+	LEAQ  (CX)(SI*1), R8
+	MOVQ  past+104(FP), R15
+	TESTQ R15, R15
+	JZ    cached
+
+past:
+	SUBQ       $0x08, DI
+	JL         pastEnd
+	PREFETCHT0 (DX)(BX*1)
+	PREFETCHT1 (R8)
+	ADDQ       $0x40, R8
+	VMOVDQU64  (DX), Z4
+	VPMOVQ2M   Z4, K1
+	VPADDQ     Z0, Z4, K1, Z4
+	VPCMPUQ    $0x01, Z1, Z4, K1
+	VPMULUDQ   Z2, Z4, Z4
+	VPADDQ     Z3, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPGATHERQQ (CX)(Z4*8), K1, Z5
+	ADDQ       R9, CX
+	VMOVNTDQ   Z5, (AX)
+	ADDQ       $0x40, AX
+	ADDQ       $0x00000040, DX
+	JMP        past
+
+pastEnd:
+	ADDQ $0x08, DI
+	JMP  rest
+
+cached:
+near:
+	SUBQ       $0x08, DI
+	JL         nearEnd
+	PREFETCHT0 (DX)(BX*1)
+	PREFETCHT1 (R8)
+	ADDQ       $0x40, R8
+	VMOVDQU64  (DX), Z4
+	VPMOVQ2M   Z4, K1
+	VPADDQ     Z0, Z4, K1, Z4
+	VPCMPUQ    $0x01, Z1, Z4, K1
+	VPMULUDQ   Z2, Z4, Z4
+	VPADDQ     Z3, Z4, Z4
+	VPXORQ     Z6, Z6, Z6
+	VPGATHERQQ (CX)(Z4*8), K1, Z6
+	ADDQ       R9, CX
+	VMOVDQU64  Z6, (AX)
+	ADDQ       $0x40, AX
+	ADDQ       $0x00000040, DX
+	JMP        near
+
+nearEnd:
+	ADDQ $0x08, DI
+
+rest:
+more:
+	TESTQ       DI, DI
+	JLE         ended
+	MOVQ        $0x00000008, R8
+	CMPQ        DI, R8
+	CMOVQLT     DI, R8
+	MOVQ        $0xffffffff, R15
+	BZHIQ       R8, R15, R15
+	KMOVW       R15, K1
+	VMOVDQU64.Z (DX), K1, Z4
+	VPMOVQ2M    Z4, K2
+	VPADDQ      Z0, Z4, K2, Z4
+	VPCMPUQ     $0x01, Z1, Z4, K1, K2
+	VPMULUDQ    Z2, Z4, Z4
+	VPADDQ      Z3, Z4, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPGATHERQQ  (CX)(Z4*8), K2, Z7
+	VMOVDQU64   Z7, K1, (AX)
+	ADDQ        R9, CX
+	LEAQ        (AX)(R8*8), AX
+	LEAQ        (DX)(R8*8), DX
+	SUBQ        R8, DI
+	JMP         more
+
+ended:
+	MOVQ R14, CX
+	ADDQ R12, AX
+	ADDQ R13, DX
+	DECQ R11
+	JNZ  row
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func compressF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·compressF32(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ mask+16(FP), DX
+	MOVQ n+24(FP), R9
+	MOVQ room+32(FP), R10
+	LEAQ chosenLanesF32<>+0(SB), DI
+	MOVQ $0x0102040810204080, R11
+	XORQ BX, BX
+	XORQ SI, SI
+	SUBQ $0x08, R9
+	SUBQ $0x08, R10
+
+loop:
+	CMPQ       BX, R9
+	JG         end
+	CMPQ       SI, R10
+	JG         end
+	MOVQ       (DX)(BX*1), R8
+	IMULQ      R11, R8
+	SHRQ       $0x38, R8
+	POPCNTQ    R8, R12
+	VPMOVZXBD  (DI)(R8*8), Y0
+	PREFETCHT1 4096(CX)(BX*4)
+	VPERMD     (CX)(BX*4), Y0, Y0
+	VMOVUPS    Y0, (AX)(SI*4)
+	ADDQ       R12, SI
+	ADDQ       $0x08, BX
+	JMP        loop
+
+end:
+	MOVQ BX, done+40(FP)
+	MOVQ SI, kept+48(FP)
+	VZEROUPPER
+	RET
+
+DATA chosenLanesF32<>+0(SB)/8, $0x0000000000000000
+DATA chosenLanesF32<>+8(SB)/8, $0x0000000000000000
+DATA chosenLanesF32<>+16(SB)/8, $0x0000000000000001
+DATA chosenLanesF32<>+24(SB)/8, $0x0000000000000100
+DATA chosenLanesF32<>+32(SB)/8, $0x0000000000000002
+DATA chosenLanesF32<>+40(SB)/8, $0x0000000000000200
+DATA chosenLanesF32<>+48(SB)/8, $0x0000000000000201
+DATA chosenLanesF32<>+56(SB)/8, $0x0000000000020100
+DATA chosenLanesF32<>+64(SB)/8, $0x0000000000000003
+DATA chosenLanesF32<>+72(SB)/8, $0x0000000000000300
+DATA chosenLanesF32<>+80(SB)/8, $0x0000000000000301
+DATA chosenLanesF32<>+88(SB)/8, $0x0000000000030100
+DATA chosenLanesF32<>+96(SB)/8, $0x0000000000000302
+DATA chosenLanesF32<>+104(SB)/8, $0x0000000000030200
+DATA chosenLanesF32<>+112(SB)/8, $0x0000000000030201
+DATA chosenLanesF32<>+120(SB)/8, $0x0000000003020100
+DATA chosenLanesF32<>+128(SB)/8, $0x0000000000000004
+DATA chosenLanesF32<>+136(SB)/8, $0x0000000000000400
+DATA chosenLanesF32<>+144(SB)/8, $0x0000000000000401
+DATA chosenLanesF32<>+152(SB)/8, $0x0000000000040100
+DATA chosenLanesF32<>+160(SB)/8, $0x0000000000000402
+DATA chosenLanesF32<>+168(SB)/8, $0x0000000000040200
+DATA chosenLanesF32<>+176(SB)/8, $0x0000000000040201
+DATA chosenLanesF32<>+184(SB)/8, $0x0000000004020100
+DATA chosenLanesF32<>+192(SB)/8, $0x0000000000000403
+DATA chosenLanesF32<>+200(SB)/8, $0x0000000000040300
+DATA chosenLanesF32<>+208(SB)/8, $0x0000000000040301
+DATA chosenLanesF32<>+216(SB)/8, $0x0000000004030100
+DATA chosenLanesF32<>+224(SB)/8, $0x0000000000040302
+DATA chosenLanesF32<>+232(SB)/8, $0x0000000004030200
+DATA chosenLanesF32<>+240(SB)/8, $0x0000000004030201
+DATA chosenLanesF32<>+248(SB)/8, $0x0000000403020100
+DATA chosenLanesF32<>+256(SB)/8, $0x0000000000000005
+DATA chosenLanesF32<>+264(SB)/8, $0x0000000000000500
+DATA chosenLanesF32<>+272(SB)/8, $0x0000000000000501
+DATA chosenLanesF32<>+280(SB)/8, $0x0000000000050100
+DATA chosenLanesF32<>+288(SB)/8, $0x0000000000000502
+DATA chosenLanesF32<>+296(SB)/8, $0x0000000000050200
+DATA chosenLanesF32<>+304(SB)/8, $0x0000000000050201
+DATA chosenLanesF32<>+312(SB)/8, $0x0000000005020100
+DATA chosenLanesF32<>+320(SB)/8, $0x0000000000000503
+DATA chosenLanesF32<>+328(SB)/8, $0x0000000000050300
+DATA chosenLanesF32<>+336(SB)/8, $0x0000000000050301
+DATA chosenLanesF32<>+344(SB)/8, $0x0000000005030100
+DATA chosenLanesF32<>+352(SB)/8, $0x0000000000050302
+DATA chosenLanesF32<>+360(SB)/8, $0x0000000005030200
+DATA chosenLanesF32<>+368(SB)/8, $0x0000000005030201
+DATA chosenLanesF32<>+376(SB)/8, $0x0000000503020100
+DATA chosenLanesF32<>+384(SB)/8, $0x0000000000000504
+DATA chosenLanesF32<>+392(SB)/8, $0x0000000000050400
+DATA chosenLanesF32<>+400(SB)/8, $0x0000000000050401
+DATA chosenLanesF32<>+408(SB)/8, $0x0000000005040100
+DATA chosenLanesF32<>+416(SB)/8, $0x0000000000050402
+DATA chosenLanesF32<>+424(SB)/8, $0x0000000005040200
+DATA chosenLanesF32<>+432(SB)/8, $0x0000000005040201
+DATA chosenLanesF32<>+440(SB)/8, $0x0000000504020100
+DATA chosenLanesF32<>+448(SB)/8, $0x0000000000050403
+DATA chosenLanesF32<>+456(SB)/8, $0x0000000005040300
+DATA chosenLanesF32<>+464(SB)/8, $0x0000000005040301
+DATA chosenLanesF32<>+472(SB)/8, $0x0000000504030100
+DATA chosenLanesF32<>+480(SB)/8, $0x0000000005040302
+DATA chosenLanesF32<>+488(SB)/8, $0x0000000504030200
+DATA chosenLanesF32<>+496(SB)/8, $0x0000000504030201
+DATA chosenLanesF32<>+504(SB)/8, $0x0000050403020100
+DATA chosenLanesF32<>+512(SB)/8, $0x0000000000000006
+DATA chosenLanesF32<>+520(SB)/8, $0x0000000000000600
+DATA chosenLanesF32<>+528(SB)/8, $0x0000000000000601
+DATA chosenLanesF32<>+536(SB)/8, $0x0000000000060100
+DATA chosenLanesF32<>+544(SB)/8, $0x0000000000000602
+DATA chosenLanesF32<>+552(SB)/8, $0x0000000000060200
+DATA chosenLanesF32<>+560(SB)/8, $0x0000000000060201
+DATA chosenLanesF32<>+568(SB)/8, $0x0000000006020100
+DATA chosenLanesF32<>+576(SB)/8, $0x0000000000000603
+DATA chosenLanesF32<>+584(SB)/8, $0x0000000000060300
+DATA chosenLanesF32<>+592(SB)/8, $0x0000000000060301
+DATA chosenLanesF32<>+600(SB)/8, $0x0000000006030100
+DATA chosenLanesF32<>+608(SB)/8, $0x0000000000060302
+DATA chosenLanesF32<>+616(SB)/8, $0x0000000006030200
+DATA chosenLanesF32<>+624(SB)/8, $0x0000000006030201
+DATA chosenLanesF32<>+632(SB)/8, $0x0000000603020100
+DATA chosenLanesF32<>+640(SB)/8, $0x0000000000000604
+DATA chosenLanesF32<>+648(SB)/8, $0x0000000000060400
+DATA chosenLanesF32<>+656(SB)/8, $0x0000000000060401
+DATA chosenLanesF32<>+664(SB)/8, $0x0000000006040100
+DATA chosenLanesF32<>+672(SB)/8, $0x0000000000060402
+DATA chosenLanesF32<>+680(SB)/8, $0x0000000006040200
+DATA chosenLanesF32<>+688(SB)/8, $0x0000000006040201
+DATA chosenLanesF32<>+696(SB)/8, $0x0000000604020100
+DATA chosenLanesF32<>+704(SB)/8, $0x0000000000060403
+DATA chosenLanesF32<>+712(SB)/8, $0x0000000006040300
+DATA chosenLanesF32<>+720(SB)/8, $0x0000000006040301
+DATA chosenLanesF32<>+728(SB)/8, $0x0000000604030100
+DATA chosenLanesF32<>+736(SB)/8, $0x0000000006040302
+DATA chosenLanesF32<>+744(SB)/8, $0x0000000604030200
+DATA chosenLanesF32<>+752(SB)/8, $0x0000000604030201
+DATA chosenLanesF32<>+760(SB)/8, $0x0000060403020100
+DATA chosenLanesF32<>+768(SB)/8, $0x0000000000000605
+DATA chosenLanesF32<>+776(SB)/8, $0x0000000000060500
+DATA chosenLanesF32<>+784(SB)/8, $0x0000000000060501
+DATA chosenLanesF32<>+792(SB)/8, $0x0000000006050100
+DATA chosenLanesF32<>+800(SB)/8, $0x0000000000060502
+DATA chosenLanesF32<>+808(SB)/8, $0x0000000006050200
+DATA chosenLanesF32<>+816(SB)/8, $0x0000000006050201
+DATA chosenLanesF32<>+824(SB)/8, $0x0000000605020100
+DATA chosenLanesF32<>+832(SB)/8, $0x0000000000060503
+DATA chosenLanesF32<>+840(SB)/8, $0x0000000006050300
+DATA chosenLanesF32<>+848(SB)/8, $0x0000000006050301
+DATA chosenLanesF32<>+856(SB)/8, $0x0000000605030100
+DATA chosenLanesF32<>+864(SB)/8, $0x0000000006050302
+DATA chosenLanesF32<>+872(SB)/8, $0x0000000605030200
+DATA chosenLanesF32<>+880(SB)/8, $0x0000000605030201
+DATA chosenLanesF32<>+888(SB)/8, $0x0000060503020100
+DATA chosenLanesF32<>+896(SB)/8, $0x0000000000060504
+DATA chosenLanesF32<>+904(SB)/8, $0x0000000006050400
+DATA chosenLanesF32<>+912(SB)/8, $0x0000000006050401
+DATA chosenLanesF32<>+920(SB)/8, $0x0000000605040100
+DATA chosenLanesF32<>+928(SB)/8, $0x0000000006050402
+DATA chosenLanesF32<>+936(SB)/8, $0x0000000605040200
+DATA chosenLanesF32<>+944(SB)/8, $0x0000000605040201
+DATA chosenLanesF32<>+952(SB)/8, $0x0000060504020100
+DATA chosenLanesF32<>+960(SB)/8, $0x0000000006050403
+DATA chosenLanesF32<>+968(SB)/8, $0x0000000605040300
+DATA chosenLanesF32<>+976(SB)/8, $0x0000000605040301
+DATA chosenLanesF32<>+984(SB)/8, $0x0000060504030100
+DATA chosenLanesF32<>+992(SB)/8, $0x0000000605040302
+DATA chosenLanesF32<>+1000(SB)/8, $0x0000060504030200
+DATA chosenLanesF32<>+1008(SB)/8, $0x0000060504030201
+DATA chosenLanesF32<>+1016(SB)/8, $0x0006050403020100
+DATA chosenLanesF32<>+1024(SB)/8, $0x0000000000000007
+DATA chosenLanesF32<>+1032(SB)/8, $0x0000000000000700
+DATA chosenLanesF32<>+1040(SB)/8, $0x0000000000000701
+DATA chosenLanesF32<>+1048(SB)/8, $0x0000000000070100
+DATA chosenLanesF32<>+1056(SB)/8, $0x0000000000000702
+DATA chosenLanesF32<>+1064(SB)/8, $0x0000000000070200
+DATA chosenLanesF32<>+1072(SB)/8, $0x0000000000070201
+DATA chosenLanesF32<>+1080(SB)/8, $0x0000000007020100
+DATA chosenLanesF32<>+1088(SB)/8, $0x0000000000000703
+DATA chosenLanesF32<>+1096(SB)/8, $0x0000000000070300
+DATA chosenLanesF32<>+1104(SB)/8, $0x0000000000070301
+DATA chosenLanesF32<>+1112(SB)/8, $0x0000000007030100
+DATA chosenLanesF32<>+1120(SB)/8, $0x0000000000070302
+DATA chosenLanesF32<>+1128(SB)/8, $0x0000000007030200
+DATA chosenLanesF32<>+1136(SB)/8, $0x0000000007030201
+DATA chosenLanesF32<>+1144(SB)/8, $0x0000000703020100
+DATA chosenLanesF32<>+1152(SB)/8, $0x0000000000000704
+DATA chosenLanesF32<>+1160(SB)/8, $0x0000000000070400
+DATA chosenLanesF32<>+1168(SB)/8, $0x0000000000070401
+DATA chosenLanesF32<>+1176(SB)/8, $0x0000000007040100
+DATA chosenLanesF32<>+1184(SB)/8, $0x0000000000070402
+DATA chosenLanesF32<>+1192(SB)/8, $0x0000000007040200
+DATA chosenLanesF32<>+1200(SB)/8, $0x0000000007040201
+DATA chosenLanesF32<>+1208(SB)/8, $0x0000000704020100
+DATA chosenLanesF32<>+1216(SB)/8, $0x0000000000070403
+DATA chosenLanesF32<>+1224(SB)/8, $0x0000000007040300
+DATA chosenLanesF32<>+1232(SB)/8, $0x0000000007040301
+DATA chosenLanesF32<>+1240(SB)/8, $0x0000000704030100
+DATA chosenLanesF32<>+1248(SB)/8, $0x0000000007040302
+DATA chosenLanesF32<>+1256(SB)/8, $0x0000000704030200
+DATA chosenLanesF32<>+1264(SB)/8, $0x0000000704030201
+DATA chosenLanesF32<>+1272(SB)/8, $0x0000070403020100
+DATA chosenLanesF32<>+1280(SB)/8, $0x0000000000000705
+DATA chosenLanesF32<>+1288(SB)/8, $0x0000000000070500
+DATA chosenLanesF32<>+1296(SB)/8, $0x0000000000070501
+DATA chosenLanesF32<>+1304(SB)/8, $0x0000000007050100
+DATA chosenLanesF32<>+1312(SB)/8, $0x0000000000070502
+DATA chosenLanesF32<>+1320(SB)/8, $0x0000000007050200
+DATA chosenLanesF32<>+1328(SB)/8, $0x0000000007050201
+DATA chosenLanesF32<>+1336(SB)/8, $0x0000000705020100
+DATA chosenLanesF32<>+1344(SB)/8, $0x0000000000070503
+DATA chosenLanesF32<>+1352(SB)/8, $0x0000000007050300
+DATA chosenLanesF32<>+1360(SB)/8, $0x0000000007050301
+DATA chosenLanesF32<>+1368(SB)/8, $0x0000000705030100
+DATA chosenLanesF32<>+1376(SB)/8, $0x0000000007050302
+DATA chosenLanesF32<>+1384(SB)/8, $0x0000000705030200
+DATA chosenLanesF32<>+1392(SB)/8, $0x0000000705030201
+DATA chosenLanesF32<>+1400(SB)/8, $0x0000070503020100
+DATA chosenLanesF32<>+1408(SB)/8, $0x0000000000070504
+DATA chosenLanesF32<>+1416(SB)/8, $0x0000000007050400
+DATA chosenLanesF32<>+1424(SB)/8, $0x0000000007050401
+DATA chosenLanesF32<>+1432(SB)/8, $0x0000000705040100
+DATA chosenLanesF32<>+1440(SB)/8, $0x0000000007050402
+DATA chosenLanesF32<>+1448(SB)/8, $0x0000000705040200
+DATA chosenLanesF32<>+1456(SB)/8, $0x0000000705040201
+DATA chosenLanesF32<>+1464(SB)/8, $0x0000070504020100
+DATA chosenLanesF32<>+1472(SB)/8, $0x0000000007050403
+DATA chosenLanesF32<>+1480(SB)/8, $0x0000000705040300
+DATA chosenLanesF32<>+1488(SB)/8, $0x0000000705040301
+DATA chosenLanesF32<>+1496(SB)/8, $0x0000070504030100
+DATA chosenLanesF32<>+1504(SB)/8, $0x0000000705040302
+DATA chosenLanesF32<>+1512(SB)/8, $0x0000070504030200
+DATA chosenLanesF32<>+1520(SB)/8, $0x0000070504030201
+DATA chosenLanesF32<>+1528(SB)/8, $0x0007050403020100
+DATA chosenLanesF32<>+1536(SB)/8, $0x0000000000000706
+DATA chosenLanesF32<>+1544(SB)/8, $0x0000000000070600
+DATA chosenLanesF32<>+1552(SB)/8, $0x0000000000070601
+DATA chosenLanesF32<>+1560(SB)/8, $0x0000000007060100
+DATA chosenLanesF32<>+1568(SB)/8, $0x0000000000070602
+DATA chosenLanesF32<>+1576(SB)/8, $0x0000000007060200
+DATA chosenLanesF32<>+1584(SB)/8, $0x0000000007060201
+DATA chosenLanesF32<>+1592(SB)/8, $0x0000000706020100
+DATA chosenLanesF32<>+1600(SB)/8, $0x0000000000070603
+DATA chosenLanesF32<>+1608(SB)/8, $0x0000000007060300
+DATA chosenLanesF32<>+1616(SB)/8, $0x0000000007060301
+DATA chosenLanesF32<>+1624(SB)/8, $0x0000000706030100
+DATA chosenLanesF32<>+1632(SB)/8, $0x0000000007060302
+DATA chosenLanesF32<>+1640(SB)/8, $0x0000000706030200
+DATA chosenLanesF32<>+1648(SB)/8, $0x0000000706030201
+DATA chosenLanesF32<>+1656(SB)/8, $0x0000070603020100
+DATA chosenLanesF32<>+1664(SB)/8, $0x0000000000070604
+DATA chosenLanesF32<>+1672(SB)/8, $0x0000000007060400
+DATA chosenLanesF32<>+1680(SB)/8, $0x0000000007060401
+DATA chosenLanesF32<>+1688(SB)/8, $0x0000000706040100
+DATA chosenLanesF32<>+1696(SB)/8, $0x0000000007060402
+DATA chosenLanesF32<>+1704(SB)/8, $0x0000000706040200
+DATA chosenLanesF32<>+1712(SB)/8, $0x0000000706040201
+DATA chosenLanesF32<>+1720(SB)/8, $0x0000070604020100
+DATA chosenLanesF32<>+1728(SB)/8, $0x0000000007060403
+DATA chosenLanesF32<>+1736(SB)/8, $0x0000000706040300
+DATA chosenLanesF32<>+1744(SB)/8, $0x0000000706040301
+DATA chosenLanesF32<>+1752(SB)/8, $0x0000070604030100
+DATA chosenLanesF32<>+1760(SB)/8, $0x0000000706040302
+DATA chosenLanesF32<>+1768(SB)/8, $0x0000070604030200
+DATA chosenLanesF32<>+1776(SB)/8, $0x0000070604030201
+DATA chosenLanesF32<>+1784(SB)/8, $0x0007060403020100
+DATA chosenLanesF32<>+1792(SB)/8, $0x0000000000070605
+DATA chosenLanesF32<>+1800(SB)/8, $0x0000000007060500
+DATA chosenLanesF32<>+1808(SB)/8, $0x0000000007060501
+DATA chosenLanesF32<>+1816(SB)/8, $0x0000000706050100
+DATA chosenLanesF32<>+1824(SB)/8, $0x0000000007060502
+DATA chosenLanesF32<>+1832(SB)/8, $0x0000000706050200
+DATA chosenLanesF32<>+1840(SB)/8, $0x0000000706050201
+DATA chosenLanesF32<>+1848(SB)/8, $0x0000070605020100
+DATA chosenLanesF32<>+1856(SB)/8, $0x0000000007060503
+DATA chosenLanesF32<>+1864(SB)/8, $0x0000000706050300
+DATA chosenLanesF32<>+1872(SB)/8, $0x0000000706050301
+DATA chosenLanesF32<>+1880(SB)/8, $0x0000070605030100
+DATA chosenLanesF32<>+1888(SB)/8, $0x0000000706050302
+DATA chosenLanesF32<>+1896(SB)/8, $0x0000070605030200
+DATA chosenLanesF32<>+1904(SB)/8, $0x0000070605030201
+DATA chosenLanesF32<>+1912(SB)/8, $0x0007060503020100
+DATA chosenLanesF32<>+1920(SB)/8, $0x0000000007060504
+DATA chosenLanesF32<>+1928(SB)/8, $0x0000000706050400
+DATA chosenLanesF32<>+1936(SB)/8, $0x0000000706050401
+DATA chosenLanesF32<>+1944(SB)/8, $0x0000070605040100
+DATA chosenLanesF32<>+1952(SB)/8, $0x0000000706050402
+DATA chosenLanesF32<>+1960(SB)/8, $0x0000070605040200
+DATA chosenLanesF32<>+1968(SB)/8, $0x0000070605040201
+DATA chosenLanesF32<>+1976(SB)/8, $0x0007060504020100
+DATA chosenLanesF32<>+1984(SB)/8, $0x0000000706050403
+DATA chosenLanesF32<>+1992(SB)/8, $0x0000070605040300
+DATA chosenLanesF32<>+2000(SB)/8, $0x0000070605040301
+DATA chosenLanesF32<>+2008(SB)/8, $0x0007060504030100
+DATA chosenLanesF32<>+2016(SB)/8, $0x0000070605040302
+DATA chosenLanesF32<>+2024(SB)/8, $0x0007060504030200
+DATA chosenLanesF32<>+2032(SB)/8, $0x0007060504030201
+DATA chosenLanesF32<>+2040(SB)/8, $0x0706050403020100
+GLOBL chosenLanesF32<>(SB), RODATA|NOPTR, $2048
+
+// func expandF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·expandF32(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ mask+16(FP), DX
+	MOVQ n+24(FP), R9
+	MOVQ room+32(FP), R10
+	LEAQ lanesBeforeF32<>+0(SB), DI
+	MOVQ $0x0102040810204080, R11
+	XORQ BX, BX
+	XORQ SI, SI
+	SUBQ $0x08, R9
+	SUBQ $0x08, R10
+
+loop:
+	CMPQ      BX, R9
+	JG        end
+	CMPQ      SI, R10
+	JG        end
+	MOVQ      (DX)(BX*1), R8
+	IMULQ     R11, R8
+	SHRQ      $0x38, R8
+	POPCNTQ   R8, R12
+	VPMOVZXBD (DI)(R8*8), Y0
+	VPERMD    (CX)(SI*4), Y0, Y0
+	VPXOR     Y2, Y2, Y2
+	VPMOVZXBD (DX)(BX*1), Y1
+	VPSUBD    Y1, Y2, Y1
+	VANDPS    Y1, Y0, Y0
+	VMOVUPS   Y0, (AX)(BX*4)
+	ADDQ      R12, SI
+	ADDQ      $0x08, BX
+	JMP       loop
+
+end:
+	MOVQ BX, done+40(FP)
+	MOVQ SI, kept+48(FP)
+	VZEROUPPER
+	RET
+
+DATA lanesBeforeF32<>+0(SB)/8, $0x0000000000000000
+DATA lanesBeforeF32<>+8(SB)/8, $0x0101010101010100
+DATA lanesBeforeF32<>+16(SB)/8, $0x0101010101010000
+DATA lanesBeforeF32<>+24(SB)/8, $0x0202020202020100
+DATA lanesBeforeF32<>+32(SB)/8, $0x0101010101000000
+DATA lanesBeforeF32<>+40(SB)/8, $0x0202020202010100
+DATA lanesBeforeF32<>+48(SB)/8, $0x0202020202010000
+DATA lanesBeforeF32<>+56(SB)/8, $0x0303030303020100
+DATA lanesBeforeF32<>+64(SB)/8, $0x0101010100000000
+DATA lanesBeforeF32<>+72(SB)/8, $0x0202020201010100
+DATA lanesBeforeF32<>+80(SB)/8, $0x0202020201010000
+DATA lanesBeforeF32<>+88(SB)/8, $0x0303030302020100
+DATA lanesBeforeF32<>+96(SB)/8, $0x0202020201000000
+DATA lanesBeforeF32<>+104(SB)/8, $0x0303030302010100
+DATA lanesBeforeF32<>+112(SB)/8, $0x0303030302010000
+DATA lanesBeforeF32<>+120(SB)/8, $0x0404040403020100
+DATA lanesBeforeF32<>+128(SB)/8, $0x0101010000000000
+DATA lanesBeforeF32<>+136(SB)/8, $0x0202020101010100
+DATA lanesBeforeF32<>+144(SB)/8, $0x0202020101010000
+DATA lanesBeforeF32<>+152(SB)/8, $0x0303030202020100
+DATA lanesBeforeF32<>+160(SB)/8, $0x0202020101000000
+DATA lanesBeforeF32<>+168(SB)/8, $0x0303030202010100
+DATA lanesBeforeF32<>+176(SB)/8, $0x0303030202010000
+DATA lanesBeforeF32<>+184(SB)/8, $0x0404040303020100
+DATA lanesBeforeF32<>+192(SB)/8, $0x0202020100000000
+DATA lanesBeforeF32<>+200(SB)/8, $0x0303030201010100
+DATA lanesBeforeF32<>+208(SB)/8, $0x0303030201010000
+DATA lanesBeforeF32<>+216(SB)/8, $0x0404040302020100
+DATA lanesBeforeF32<>+224(SB)/8, $0x0303030201000000
+DATA lanesBeforeF32<>+232(SB)/8, $0x0404040302010100
+DATA lanesBeforeF32<>+240(SB)/8, $0x0404040302010000
+DATA lanesBeforeF32<>+248(SB)/8, $0x0505050403020100
+DATA lanesBeforeF32<>+256(SB)/8, $0x0101000000000000
+DATA lanesBeforeF32<>+264(SB)/8, $0x0202010101010100
+DATA lanesBeforeF32<>+272(SB)/8, $0x0202010101010000
+DATA lanesBeforeF32<>+280(SB)/8, $0x0303020202020100
+DATA lanesBeforeF32<>+288(SB)/8, $0x0202010101000000
+DATA lanesBeforeF32<>+296(SB)/8, $0x0303020202010100
+DATA lanesBeforeF32<>+304(SB)/8, $0x0303020202010000
+DATA lanesBeforeF32<>+312(SB)/8, $0x0404030303020100
+DATA lanesBeforeF32<>+320(SB)/8, $0x0202010100000000
+DATA lanesBeforeF32<>+328(SB)/8, $0x0303020201010100
+DATA lanesBeforeF32<>+336(SB)/8, $0x0303020201010000
+DATA lanesBeforeF32<>+344(SB)/8, $0x0404030302020100
+DATA lanesBeforeF32<>+352(SB)/8, $0x0303020201000000
+DATA lanesBeforeF32<>+360(SB)/8, $0x0404030302010100
+DATA lanesBeforeF32<>+368(SB)/8, $0x0404030302010000
+DATA lanesBeforeF32<>+376(SB)/8, $0x0505040403020100
+DATA lanesBeforeF32<>+384(SB)/8, $0x0202010000000000
+DATA lanesBeforeF32<>+392(SB)/8, $0x0303020101010100
+DATA lanesBeforeF32<>+400(SB)/8, $0x0303020101010000
+DATA lanesBeforeF32<>+408(SB)/8, $0x0404030202020100
+DATA lanesBeforeF32<>+416(SB)/8, $0x0303020101000000
+DATA lanesBeforeF32<>+424(SB)/8, $0x0404030202010100
+DATA lanesBeforeF32<>+432(SB)/8, $0x0404030202010000
+DATA lanesBeforeF32<>+440(SB)/8, $0x0505040303020100
+DATA lanesBeforeF32<>+448(SB)/8, $0x0303020100000000
+DATA lanesBeforeF32<>+456(SB)/8, $0x0404030201010100
+DATA lanesBeforeF32<>+464(SB)/8, $0x0404030201010000
+DATA lanesBeforeF32<>+472(SB)/8, $0x0505040302020100
+DATA lanesBeforeF32<>+480(SB)/8, $0x0404030201000000
+DATA lanesBeforeF32<>+488(SB)/8, $0x0505040302010100
+DATA lanesBeforeF32<>+496(SB)/8, $0x0505040302010000
+DATA lanesBeforeF32<>+504(SB)/8, $0x0606050403020100
+DATA lanesBeforeF32<>+512(SB)/8, $0x0100000000000000
+DATA lanesBeforeF32<>+520(SB)/8, $0x0201010101010100
+DATA lanesBeforeF32<>+528(SB)/8, $0x0201010101010000
+DATA lanesBeforeF32<>+536(SB)/8, $0x0302020202020100
+DATA lanesBeforeF32<>+544(SB)/8, $0x0201010101000000
+DATA lanesBeforeF32<>+552(SB)/8, $0x0302020202010100
+DATA lanesBeforeF32<>+560(SB)/8, $0x0302020202010000
+DATA lanesBeforeF32<>+568(SB)/8, $0x0403030303020100
+DATA lanesBeforeF32<>+576(SB)/8, $0x0201010100000000
+DATA lanesBeforeF32<>+584(SB)/8, $0x0302020201010100
+DATA lanesBeforeF32<>+592(SB)/8, $0x0302020201010000
+DATA lanesBeforeF32<>+600(SB)/8, $0x0403030302020100
+DATA lanesBeforeF32<>+608(SB)/8, $0x0302020201000000
+DATA lanesBeforeF32<>+616(SB)/8, $0x0403030302010100
+DATA lanesBeforeF32<>+624(SB)/8, $0x0403030302010000
+DATA lanesBeforeF32<>+632(SB)/8, $0x0504040403020100
+DATA lanesBeforeF32<>+640(SB)/8, $0x0201010000000000
+DATA lanesBeforeF32<>+648(SB)/8, $0x0302020101010100
+DATA lanesBeforeF32<>+656(SB)/8, $0x0302020101010000
+DATA lanesBeforeF32<>+664(SB)/8, $0x0403030202020100
+DATA lanesBeforeF32<>+672(SB)/8, $0x0302020101000000
+DATA lanesBeforeF32<>+680(SB)/8, $0x0403030202010100
+DATA lanesBeforeF32<>+688(SB)/8, $0x0403030202010000
+DATA lanesBeforeF32<>+696(SB)/8, $0x0504040303020100
+DATA lanesBeforeF32<>+704(SB)/8, $0x0302020100000000
+DATA lanesBeforeF32<>+712(SB)/8, $0x0403030201010100
+DATA lanesBeforeF32<>+720(SB)/8, $0x0403030201010000
+DATA lanesBeforeF32<>+728(SB)/8, $0x0504040302020100
+DATA lanesBeforeF32<>+736(SB)/8, $0x0403030201000000
+DATA lanesBeforeF32<>+744(SB)/8, $0x0504040302010100
+DATA lanesBeforeF32<>+752(SB)/8, $0x0504040302010000
+DATA lanesBeforeF32<>+760(SB)/8, $0x0605050403020100
+DATA lanesBeforeF32<>+768(SB)/8, $0x0201000000000000
+DATA lanesBeforeF32<>+776(SB)/8, $0x0302010101010100
+DATA lanesBeforeF32<>+784(SB)/8, $0x0302010101010000
+DATA lanesBeforeF32<>+792(SB)/8, $0x0403020202020100
+DATA lanesBeforeF32<>+800(SB)/8, $0x0302010101000000
+DATA lanesBeforeF32<>+808(SB)/8, $0x0403020202010100
+DATA lanesBeforeF32<>+816(SB)/8, $0x0403020202010000
+DATA lanesBeforeF32<>+824(SB)/8, $0x0504030303020100
+DATA lanesBeforeF32<>+832(SB)/8, $0x0302010100000000
+DATA lanesBeforeF32<>+840(SB)/8, $0x0403020201010100
+DATA lanesBeforeF32<>+848(SB)/8, $0x0403020201010000
+DATA lanesBeforeF32<>+856(SB)/8, $0x0504030302020100
+DATA lanesBeforeF32<>+864(SB)/8, $0x0403020201000000
+DATA lanesBeforeF32<>+872(SB)/8, $0x0504030302010100
+DATA lanesBeforeF32<>+880(SB)/8, $0x0504030302010000
+DATA lanesBeforeF32<>+888(SB)/8, $0x0605040403020100
+DATA lanesBeforeF32<>+896(SB)/8, $0x0302010000000000
+DATA lanesBeforeF32<>+904(SB)/8, $0x0403020101010100
+DATA lanesBeforeF32<>+912(SB)/8, $0x0403020101010000
+DATA lanesBeforeF32<>+920(SB)/8, $0x0504030202020100
+DATA lanesBeforeF32<>+928(SB)/8, $0x0403020101000000
+DATA lanesBeforeF32<>+936(SB)/8, $0x0504030202010100
+DATA lanesBeforeF32<>+944(SB)/8, $0x0504030202010000
+DATA lanesBeforeF32<>+952(SB)/8, $0x0605040303020100
+DATA lanesBeforeF32<>+960(SB)/8, $0x0403020100000000
+DATA lanesBeforeF32<>+968(SB)/8, $0x0504030201010100
+DATA lanesBeforeF32<>+976(SB)/8, $0x0504030201010000
+DATA lanesBeforeF32<>+984(SB)/8, $0x0605040302020100
+DATA lanesBeforeF32<>+992(SB)/8, $0x0504030201000000
+DATA lanesBeforeF32<>+1000(SB)/8, $0x0605040302010100
+DATA lanesBeforeF32<>+1008(SB)/8, $0x0605040302010000
+DATA lanesBeforeF32<>+1016(SB)/8, $0x0706050403020100
+DATA lanesBeforeF32<>+1024(SB)/8, $0x0000000000000000
+DATA lanesBeforeF32<>+1032(SB)/8, $0x0101010101010100
+DATA lanesBeforeF32<>+1040(SB)/8, $0x0101010101010000
+DATA lanesBeforeF32<>+1048(SB)/8, $0x0202020202020100
+DATA lanesBeforeF32<>+1056(SB)/8, $0x0101010101000000
+DATA lanesBeforeF32<>+1064(SB)/8, $0x0202020202010100
+DATA lanesBeforeF32<>+1072(SB)/8, $0x0202020202010000
+DATA lanesBeforeF32<>+1080(SB)/8, $0x0303030303020100
+DATA lanesBeforeF32<>+1088(SB)/8, $0x0101010100000000
+DATA lanesBeforeF32<>+1096(SB)/8, $0x0202020201010100
+DATA lanesBeforeF32<>+1104(SB)/8, $0x0202020201010000
+DATA lanesBeforeF32<>+1112(SB)/8, $0x0303030302020100
+DATA lanesBeforeF32<>+1120(SB)/8, $0x0202020201000000
+DATA lanesBeforeF32<>+1128(SB)/8, $0x0303030302010100
+DATA lanesBeforeF32<>+1136(SB)/8, $0x0303030302010000
+DATA lanesBeforeF32<>+1144(SB)/8, $0x0404040403020100
+DATA lanesBeforeF32<>+1152(SB)/8, $0x0101010000000000
+DATA lanesBeforeF32<>+1160(SB)/8, $0x0202020101010100
+DATA lanesBeforeF32<>+1168(SB)/8, $0x0202020101010000
+DATA lanesBeforeF32<>+1176(SB)/8, $0x0303030202020100
+DATA lanesBeforeF32<>+1184(SB)/8, $0x0202020101000000
+DATA lanesBeforeF32<>+1192(SB)/8, $0x0303030202010100
+DATA lanesBeforeF32<>+1200(SB)/8, $0x0303030202010000
+DATA lanesBeforeF32<>+1208(SB)/8, $0x0404040303020100
+DATA lanesBeforeF32<>+1216(SB)/8, $0x0202020100000000
+DATA lanesBeforeF32<>+1224(SB)/8, $0x0303030201010100
+DATA lanesBeforeF32<>+1232(SB)/8, $0x0303030201010000
+DATA lanesBeforeF32<>+1240(SB)/8, $0x0404040302020100
+DATA lanesBeforeF32<>+1248(SB)/8, $0x0303030201000000
+DATA lanesBeforeF32<>+1256(SB)/8, $0x0404040302010100
+DATA lanesBeforeF32<>+1264(SB)/8, $0x0404040302010000
+DATA lanesBeforeF32<>+1272(SB)/8, $0x0505050403020100
+DATA lanesBeforeF32<>+1280(SB)/8, $0x0101000000000000
+DATA lanesBeforeF32<>+1288(SB)/8, $0x0202010101010100
+DATA lanesBeforeF32<>+1296(SB)/8, $0x0202010101010000
+DATA lanesBeforeF32<>+1304(SB)/8, $0x0303020202020100
+DATA lanesBeforeF32<>+1312(SB)/8, $0x0202010101000000
+DATA lanesBeforeF32<>+1320(SB)/8, $0x0303020202010100
+DATA lanesBeforeF32<>+1328(SB)/8, $0x0303020202010000
+DATA lanesBeforeF32<>+1336(SB)/8, $0x0404030303020100
+DATA lanesBeforeF32<>+1344(SB)/8, $0x0202010100000000
+DATA lanesBeforeF32<>+1352(SB)/8, $0x0303020201010100
+DATA lanesBeforeF32<>+1360(SB)/8, $0x0303020201010000
+DATA lanesBeforeF32<>+1368(SB)/8, $0x0404030302020100
+DATA lanesBeforeF32<>+1376(SB)/8, $0x0303020201000000
+DATA lanesBeforeF32<>+1384(SB)/8, $0x0404030302010100
+DATA lanesBeforeF32<>+1392(SB)/8, $0x0404030302010000
+DATA lanesBeforeF32<>+1400(SB)/8, $0x0505040403020100
+DATA lanesBeforeF32<>+1408(SB)/8, $0x0202010000000000
+DATA lanesBeforeF32<>+1416(SB)/8, $0x0303020101010100
+DATA lanesBeforeF32<>+1424(SB)/8, $0x0303020101010000
+DATA lanesBeforeF32<>+1432(SB)/8, $0x0404030202020100
+DATA lanesBeforeF32<>+1440(SB)/8, $0x0303020101000000
+DATA lanesBeforeF32<>+1448(SB)/8, $0x0404030202010100
+DATA lanesBeforeF32<>+1456(SB)/8, $0x0404030202010000
+DATA lanesBeforeF32<>+1464(SB)/8, $0x0505040303020100
+DATA lanesBeforeF32<>+1472(SB)/8, $0x0303020100000000
+DATA lanesBeforeF32<>+1480(SB)/8, $0x0404030201010100
+DATA lanesBeforeF32<>+1488(SB)/8, $0x0404030201010000
+DATA lanesBeforeF32<>+1496(SB)/8, $0x0505040302020100
+DATA lanesBeforeF32<>+1504(SB)/8, $0x0404030201000000
+DATA lanesBeforeF32<>+1512(SB)/8, $0x0505040302010100
+DATA lanesBeforeF32<>+1520(SB)/8, $0x0505040302010000
+DATA lanesBeforeF32<>+1528(SB)/8, $0x0606050403020100
+DATA lanesBeforeF32<>+1536(SB)/8, $0x0100000000000000
+DATA lanesBeforeF32<>+1544(SB)/8, $0x0201010101010100
+DATA lanesBeforeF32<>+1552(SB)/8, $0x0201010101010000
+DATA lanesBeforeF32<>+1560(SB)/8, $0x0302020202020100
+DATA lanesBeforeF32<>+1568(SB)/8, $0x0201010101000000
+DATA lanesBeforeF32<>+1576(SB)/8, $0x0302020202010100
+DATA lanesBeforeF32<>+1584(SB)/8, $0x0302020202010000
+DATA lanesBeforeF32<>+1592(SB)/8, $0x0403030303020100
+DATA lanesBeforeF32<>+1600(SB)/8, $0x0201010100000000
+DATA lanesBeforeF32<>+1608(SB)/8, $0x0302020201010100
+DATA lanesBeforeF32<>+1616(SB)/8, $0x0302020201010000
+DATA lanesBeforeF32<>+1624(SB)/8, $0x0403030302020100
+DATA lanesBeforeF32<>+1632(SB)/8, $0x0302020201000000
+DATA lanesBeforeF32<>+1640(SB)/8, $0x0403030302010100
+DATA lanesBeforeF32<>+1648(SB)/8, $0x0403030302010000
+DATA lanesBeforeF32<>+1656(SB)/8, $0x0504040403020100
+DATA lanesBeforeF32<>+1664(SB)/8, $0x0201010000000000
+DATA lanesBeforeF32<>+1672(SB)/8, $0x0302020101010100
+DATA lanesBeforeF32<>+1680(SB)/8, $0x0302020101010000
+DATA lanesBeforeF32<>+1688(SB)/8, $0x0403030202020100
+DATA lanesBeforeF32<>+1696(SB)/8, $0x0302020101000000
+DATA lanesBeforeF32<>+1704(SB)/8, $0x0403030202010100
+DATA lanesBeforeF32<>+1712(SB)/8, $0x0403030202010000
+DATA lanesBeforeF32<>+1720(SB)/8, $0x0504040303020100
+DATA lanesBeforeF32<>+1728(SB)/8, $0x0302020100000000
+DATA lanesBeforeF32<>+1736(SB)/8, $0x0403030201010100
+DATA lanesBeforeF32<>+1744(SB)/8, $0x0403030201010000
+DATA lanesBeforeF32<>+1752(SB)/8, $0x0504040302020100
+DATA lanesBeforeF32<>+1760(SB)/8, $0x0403030201000000
+DATA lanesBeforeF32<>+1768(SB)/8, $0x0504040302010100
+DATA lanesBeforeF32<>+1776(SB)/8, $0x0504040302010000
+DATA lanesBeforeF32<>+1784(SB)/8, $0x0605050403020100
+DATA lanesBeforeF32<>+1792(SB)/8, $0x0201000000000000
+DATA lanesBeforeF32<>+1800(SB)/8, $0x0302010101010100
+DATA lanesBeforeF32<>+1808(SB)/8, $0x0302010101010000
+DATA lanesBeforeF32<>+1816(SB)/8, $0x0403020202020100
+DATA lanesBeforeF32<>+1824(SB)/8, $0x0302010101000000
+DATA lanesBeforeF32<>+1832(SB)/8, $0x0403020202010100
+DATA lanesBeforeF32<>+1840(SB)/8, $0x0403020202010000
+DATA lanesBeforeF32<>+1848(SB)/8, $0x0504030303020100
+DATA lanesBeforeF32<>+1856(SB)/8, $0x0302010100000000
+DATA lanesBeforeF32<>+1864(SB)/8, $0x0403020201010100
+DATA lanesBeforeF32<>+1872(SB)/8, $0x0403020201010000
+DATA lanesBeforeF32<>+1880(SB)/8, $0x0504030302020100
+DATA lanesBeforeF32<>+1888(SB)/8, $0x0403020201000000
+DATA lanesBeforeF32<>+1896(SB)/8, $0x0504030302010100
+DATA lanesBeforeF32<>+1904(SB)/8, $0x0504030302010000
+DATA lanesBeforeF32<>+1912(SB)/8, $0x0605040403020100
+DATA lanesBeforeF32<>+1920(SB)/8, $0x0302010000000000
+DATA lanesBeforeF32<>+1928(SB)/8, $0x0403020101010100
+DATA lanesBeforeF32<>+1936(SB)/8, $0x0403020101010000
+DATA lanesBeforeF32<>+1944(SB)/8, $0x0504030202020100
+DATA lanesBeforeF32<>+1952(SB)/8, $0x0403020101000000
+DATA lanesBeforeF32<>+1960(SB)/8, $0x0504030202010100
+DATA lanesBeforeF32<>+1968(SB)/8, $0x0504030202010000
+DATA lanesBeforeF32<>+1976(SB)/8, $0x0605040303020100
+DATA lanesBeforeF32<>+1984(SB)/8, $0x0403020100000000
+DATA lanesBeforeF32<>+1992(SB)/8, $0x0504030201010100
+DATA lanesBeforeF32<>+2000(SB)/8, $0x0504030201010000
+DATA lanesBeforeF32<>+2008(SB)/8, $0x0605040302020100
+DATA lanesBeforeF32<>+2016(SB)/8, $0x0504030201000000
+DATA lanesBeforeF32<>+2024(SB)/8, $0x0605040302010100
+DATA lanesBeforeF32<>+2032(SB)/8, $0x0605040302010000
+DATA lanesBeforeF32<>+2040(SB)/8, $0x0706050403020100
+GLOBL lanesBeforeF32<>(SB), RODATA|NOPTR, $2048
+
+// func mixF32(out *float32, cond *uint8, a *float32, b *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·mixF32(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ cond+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ n+32(FP), SI
+	XORQ DI, DI
+
+loop:
+	VMOVUPS   (BX)(DI*4), Y1
+	VPXOR     Y2, Y2, Y2
+	VPMOVZXBD (CX)(DI*1), Y0
+	VPSUBD    Y0, Y2, Y0
+	VBLENDVPS Y0, (DX)(DI*4), Y1, Y1
+	VMOVUPS   Y1, (AX)(DI*4)
+	VMOVUPS   32(BX)(DI*4), Y1
+	VPXOR     Y2, Y2, Y2
+	VPMOVZXBD 8(CX)(DI*1), Y0
+	VPSUBD    Y0, Y2, Y0
+	VBLENDVPS Y0, 32(DX)(DI*4), Y1, Y1
+	VMOVUPS   Y1, 32(AX)(DI*4)
+	ADDQ      $0x10, DI
+	CMPQ      DI, SI
+	JL        loop
+	VZEROUPPER
+	RET
+
+// func everySecondF32(out *float32, x *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·everySecondF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VMOVUPS (CX), Y0
+	VSHUFPS $0x88, 32(CX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func reverseF32(out *float32, x *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·reverseF32(SB), NOSPLIT, $0-24
+	MOVQ    out+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVDQU fromLast<>+0(SB), Y0
+
+loop:
+	VPERMD  -32(CX)(DX*4), Y0, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+DATA fromLast<>+0(SB)/4, $0x00000007
+DATA fromLast<>+4(SB)/4, $0x00000006
+DATA fromLast<>+8(SB)/4, $0x00000005
+DATA fromLast<>+12(SB)/4, $0x00000004
+DATA fromLast<>+16(SB)/4, $0x00000003
+DATA fromLast<>+20(SB)/4, $0x00000002
+DATA fromLast<>+24(SB)/4, $0x00000001
+DATA fromLast<>+28(SB)/4, $0x00000000
+GLOBL fromLast<>(SB), RODATA|NOPTR, $32
+
+// func transposeLineF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+// Requires: AVX, MMX+
+TEXT ·transposeLineF32(SB), NOSPLIT, $256-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstRow+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ squares+32(FP), SI
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+
+loop:
+	MOVQ       DX, DI
+	VMOVUPS    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y1
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y2
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y3
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y4
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y5
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y6
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y7
+	ADDQ       BX, DI
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPS  Y5, Y4, Y3
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VSHUFPS    $0x44, Y1, Y8, Y7
+	VSHUFPS    $0xee, Y1, Y8, Y1
+	VSHUFPS    $0x44, Y2, Y0, Y8
+	VSHUFPS    $0xee, Y2, Y0, Y0
+	VSHUFPS    $0x44, Y5, Y3, Y2
+	VSHUFPS    $0xee, Y5, Y3, Y3
+	VSHUFPS    $0x44, Y6, Y4, Y5
+	VSHUFPS    $0xee, Y6, Y4, Y4
+	VPERM2F128 $0x20, Y2, Y7, Y6
+	VPERM2F128 $0x20, Y3, Y1, Y9
+	VPERM2F128 $0x20, Y5, Y8, Y10
+	VPERM2F128 $0x20, Y4, Y0, Y11
+	VPERM2F128 $0x31, Y2, Y7, Y2
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VPERM2F128 $0x31, Y5, Y8, Y3
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVDQU    Y6, (SP)
+	VMOVDQU    Y9, 32(SP)
+	VMOVDQU    Y10, 64(SP)
+	VMOVDQU    Y11, 96(SP)
+	VMOVDQU    Y2, 128(SP)
+	VMOVDQU    Y1, 160(SP)
+	VMOVDQU    Y3, 192(SP)
+	VMOVDQU    Y0, 224(SP)
+	VMOVUPS    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y1
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y2
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y3
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y4
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y5
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y6
+	ADDQ       BX, DI
+	VMOVUPS    (DI), Y7
+	ADDQ       BX, DI
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPS  Y5, Y4, Y3
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VSHUFPS    $0x44, Y1, Y8, Y7
+	VSHUFPS    $0xee, Y1, Y8, Y1
+	VSHUFPS    $0x44, Y2, Y0, Y8
+	VSHUFPS    $0xee, Y2, Y0, Y0
+	VSHUFPS    $0x44, Y5, Y3, Y2
+	VSHUFPS    $0xee, Y5, Y3, Y3
+	VSHUFPS    $0x44, Y6, Y4, Y5
+	VSHUFPS    $0xee, Y6, Y4, Y4
+	VPERM2F128 $0x20, Y2, Y7, Y6
+	VPERM2F128 $0x20, Y3, Y1, Y9
+	VPERM2F128 $0x20, Y5, Y8, Y10
+	VPERM2F128 $0x20, Y4, Y0, Y11
+	VPERM2F128 $0x31, Y2, Y7, Y2
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VPERM2F128 $0x31, Y5, Y8, Y3
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVDQU    (SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y6, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    32(SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y9, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    64(SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y10, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    96(SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y11, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    128(SP), Y4
+	VMOVNTDQ   Y4, (AX)
+	VMOVNTDQ   Y2, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    160(SP), Y2
+	VMOVNTDQ   Y2, (AX)
+	VMOVNTDQ   Y1, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    192(SP), Y1
+	VMOVNTDQ   Y1, (AX)
+	VMOVNTDQ   Y3, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    224(SP), Y1
+	VMOVNTDQ   Y1, (AX)
+	VMOVNTDQ   Y0, 32(AX)
+	ADDQ       CX, AX
+	ADDQ       $0x20, DX
+	DECQ       SI
+	JNZ        loop
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func compressF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·compressF64(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ mask+16(FP), DX
+	MOVQ n+24(FP), R9
+	MOVQ room+32(FP), R10
+	LEAQ chosenLanesF64<>+0(SB), DI
+	MOVQ $0x0102040810204080, R11
+	XORQ BX, BX
+	XORQ SI, SI
+	SUBQ $0x04, R9
+	SUBQ $0x04, R10
+
+loop:
+	CMPQ       BX, R9
+	JG         end
+	CMPQ       SI, R10
+	JG         end
+	MOVL       (DX)(BX*1), R8
+	IMULQ      R11, R8
+	SHRQ       $0x38, R8
+	POPCNTQ    R8, R12
+	VPMOVZXBD  (DI)(R8*8), Y0
+	PREFETCHT1 4096(CX)(BX*8)
+	VPERMD     (CX)(BX*8), Y0, Y0
+	VMOVUPD    Y0, (AX)(SI*8)
+	ADDQ       R12, SI
+	ADDQ       $0x04, BX
+	JMP        loop
+
+end:
+	MOVQ BX, done+40(FP)
+	MOVQ SI, kept+48(FP)
+	VZEROUPPER
+	RET
+
+DATA chosenLanesF64<>+0(SB)/8, $0x0100010001000100
+DATA chosenLanesF64<>+8(SB)/8, $0x0100010001000100
+DATA chosenLanesF64<>+16(SB)/8, $0x0100010001000302
+DATA chosenLanesF64<>+24(SB)/8, $0x0100010003020100
+DATA chosenLanesF64<>+32(SB)/8, $0x0100010001000504
+DATA chosenLanesF64<>+40(SB)/8, $0x0100010005040100
+DATA chosenLanesF64<>+48(SB)/8, $0x0100010005040302
+DATA chosenLanesF64<>+56(SB)/8, $0x0100050403020100
+DATA chosenLanesF64<>+64(SB)/8, $0x0100010001000706
+DATA chosenLanesF64<>+72(SB)/8, $0x0100010007060100
+DATA chosenLanesF64<>+80(SB)/8, $0x0100010007060302
+DATA chosenLanesF64<>+88(SB)/8, $0x0100070603020100
+DATA chosenLanesF64<>+96(SB)/8, $0x0100010007060504
+DATA chosenLanesF64<>+104(SB)/8, $0x0100070605040100
+DATA chosenLanesF64<>+112(SB)/8, $0x0100070605040302
+DATA chosenLanesF64<>+120(SB)/8, $0x0706050403020100
+GLOBL chosenLanesF64<>(SB), RODATA|NOPTR, $128
+
+// func expandF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·expandF64(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ mask+16(FP), DX
+	MOVQ n+24(FP), R9
+	MOVQ room+32(FP), R10
+	LEAQ lanesBeforeF64<>+0(SB), DI
+	MOVQ $0x0102040810204080, R11
+	XORQ BX, BX
+	XORQ SI, SI
+	SUBQ $0x04, R9
+	SUBQ $0x04, R10
+
+loop:
+	CMPQ      BX, R9
+	JG        end
+	CMPQ      SI, R10
+	JG        end
+	MOVL      (DX)(BX*1), R8
+	IMULQ     R11, R8
+	SHRQ      $0x38, R8
+	POPCNTQ   R8, R12
+	VPMOVZXBD (DI)(R8*8), Y0
+	VPERMD    (CX)(SI*8), Y0, Y0
+	VPXOR     Y2, Y2, Y2
+	VPMOVZXBQ (DX)(BX*1), Y1
+	VPSUBQ    Y1, Y2, Y1
+	VANDPD    Y1, Y0, Y0
+	VMOVUPD   Y0, (AX)(BX*8)
+	ADDQ      R12, SI
+	ADDQ      $0x04, BX
+	JMP       loop
+
+end:
+	MOVQ BX, done+40(FP)
+	MOVQ SI, kept+48(FP)
+	VZEROUPPER
+	RET
+
+DATA lanesBeforeF64<>+0(SB)/8, $0x0100010001000100
+DATA lanesBeforeF64<>+8(SB)/8, $0x0302030203020100
+DATA lanesBeforeF64<>+16(SB)/8, $0x0302030201000100
+DATA lanesBeforeF64<>+24(SB)/8, $0x0504050403020100
+DATA lanesBeforeF64<>+32(SB)/8, $0x0302010001000100
+DATA lanesBeforeF64<>+40(SB)/8, $0x0504030203020100
+DATA lanesBeforeF64<>+48(SB)/8, $0x0504030201000100
+DATA lanesBeforeF64<>+56(SB)/8, $0x0706050403020100
+DATA lanesBeforeF64<>+64(SB)/8, $0x0100010001000100
+DATA lanesBeforeF64<>+72(SB)/8, $0x0302030203020100
+DATA lanesBeforeF64<>+80(SB)/8, $0x0302030201000100
+DATA lanesBeforeF64<>+88(SB)/8, $0x0504050403020100
+DATA lanesBeforeF64<>+96(SB)/8, $0x0302010001000100
+DATA lanesBeforeF64<>+104(SB)/8, $0x0504030203020100
+DATA lanesBeforeF64<>+112(SB)/8, $0x0504030201000100
+DATA lanesBeforeF64<>+120(SB)/8, $0x0706050403020100
+GLOBL lanesBeforeF64<>(SB), RODATA|NOPTR, $128
+
+// func mixF64(out *float64, cond *uint8, a *float64, b *float64, n int)
+// Requires: AVX, AVX2
+TEXT ·mixF64(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ cond+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), BX
+	MOVQ n+32(FP), SI
+	XORQ DI, DI
+
+loop:
+	VMOVUPD   (BX)(DI*8), Y1
+	VPXOR     Y2, Y2, Y2
+	VPMOVZXBQ (CX)(DI*1), Y0
+	VPSUBQ    Y0, Y2, Y0
+	VBLENDVPD Y0, (DX)(DI*8), Y1, Y1
+	VMOVUPD   Y1, (AX)(DI*8)
+	VMOVUPD   32(BX)(DI*8), Y1
+	VPXOR     Y2, Y2, Y2
+	VPMOVZXBQ 4(CX)(DI*1), Y0
+	VPSUBQ    Y0, Y2, Y0
+	VBLENDVPD Y0, 32(DX)(DI*8), Y1, Y1
+	VMOVUPD   Y1, 32(AX)(DI*8)
+	ADDQ      $0x08, DI
+	CMPQ      DI, SI
+	JL        loop
+	VZEROUPPER
+	RET
+
+// func everySecondF64(out *float64, x *float64, n int)
+// Requires: AVX, AVX2
+TEXT ·everySecondF64(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VMOVUPD   (CX), Y0
+	VUNPCKLPD 32(CX), Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPD   Y0, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x04, DX
+	JNZ       loop
+	VZEROUPPER
+	RET
+
+// func reverseF64(out *float64, x *float64, n int)
+// Requires: AVX, AVX2
+TEXT ·reverseF64(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VPERMQ  $0x1b, -32(CX)(DX*8), Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x04, DX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func transposeLineF64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+// Requires: AVX, MMX+
+TEXT ·transposeLineF64(SB), NOSPLIT, $128-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstRow+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcRow+24(FP), BX
+	MOVQ squares+32(FP), SI
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+
+loop:
+	MOVQ       DX, DI
+	VMOVUPD    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y1
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y2
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y3
+	ADDQ       BX, DI
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x20, Y2, Y0, Y5
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVDQU    Y3, (SP)
+	VMOVDQU    Y5, 32(SP)
+	VMOVDQU    Y1, 64(SP)
+	VMOVDQU    Y0, 96(SP)
+	VMOVUPD    (DI), Y0
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y1
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y2
+	ADDQ       BX, DI
+	VMOVUPD    (DI), Y3
+	ADDQ       BX, DI
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x20, Y2, Y0, Y5
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVDQU    (SP), Y2
+	VMOVNTDQ   Y2, (AX)
+	VMOVNTDQ   Y3, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    32(SP), Y2
+	VMOVNTDQ   Y2, (AX)
+	VMOVNTDQ   Y5, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    64(SP), Y2
+	VMOVNTDQ   Y2, (AX)
+	VMOVNTDQ   Y1, 32(AX)
+	ADDQ       CX, AX
+	VMOVDQU    96(SP), Y1
+	VMOVNTDQ   Y1, (AX)
+	VMOVNTDQ   Y0, 32(AX)
+	ADDQ       CX, AX
+	ADDQ       $0x20, DX
+	DECQ       SI
+	JNZ        loop
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func copyPast(dst *byte, src *byte, n int)
+// Requires: AVX, MMX+
+TEXT ·copyPast(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VMOVDQU  (CX), Y0
+	VMOVDQU  32(CX), Y1
+	VMOVDQU  64(CX), Y2
+	VMOVDQU  96(CX), Y3
+	VMOVNTDQ Y0, (AX)
+	VMOVNTDQ Y1, 32(AX)
+	VMOVNTDQ Y2, 64(AX)
+	VMOVNTDQ Y3, 96(AX)
+	ADDQ     $0x00000080, CX
+	ADDQ     $0x00000080, AX
+	SUBQ     $0x00000080, DX
+	JNZ      loop
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func sumBytes(x *byte, n int) int
+// Requires: AVX, AVX2, MMX+
+TEXT ·sumBytes(SB), NOSPLIT, $0-24
+	MOVQ  x+0(FP), AX
+	MOVQ  n+8(FP), CX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+
+loop:
+	VPSADBW      (AX), Y0, Y5
+	VPADDQ       Y5, Y1, Y1
+	VPSADBW      32(AX), Y0, Y5
+	VPADDQ       Y5, Y2, Y2
+	VPSADBW      64(AX), Y0, Y5
+	VPADDQ       Y5, Y3, Y3
+	VPSADBW      96(AX), Y0, Y5
+	VPADDQ       Y5, Y4, Y4
+	PREFETCHT1   4096(AX)
+	PREFETCHT1   4160(AX)
+	ADDQ         $0x00000080, AX
+	SUBQ         $0x00000080, CX
+	JNZ          loop
+	VPADDQ       Y1, Y2, Y2
+	VPADDQ       Y3, Y4, Y4
+	VPADDQ       Y2, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X0
+	VPADDQ       X0, X4, X0
+	VMOVQ        X0, AX
+	VPEXTRQ      $0x01, X0, CX
+	ADDQ         CX, AX
+	MOVQ         AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func copyRuns(dst *byte, src *byte, from int, places *int, dstRow int, size int, rows int, words int)
+// Requires: AVX
+TEXT ·copyRuns(SB), NOSPLIT, $0-64
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    places+24(FP), DX
+	MOVQ    dstRow+32(FP), BX
+	MOVQ    size+40(FP), SI
+	MOVQ    rows+48(FP), DI
+	MOVQ    words+56(FP), R8
+	MOVQ    from+16(FP), R9
+	IMULQ   SI, R9
+	ADDQ    R9, CX
+	LEAQ    -1(R8), R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R8
+	ANDQ    $0x07, R9
+	INCQ    R9
+	LEAQ    masks<>+0(SB), R10
+	SHLQ    $0x02, R9
+	SUBQ    R9, R10
+	VMOVUPS 64(R10), Y0
+	CMPQ    R8, $0x01
+	JL      by1
+	CMPQ    R8, $0x02
+	JL      by2
+	CMPQ    R8, $0x03
+	JL      by3
+
+by4:
+	MOVQ       (DX), R8
+	IMULQ      SI, R8
+	ADDQ       CX, R8
+	VMOVUPS    (R8), Y1
+	VMOVUPS    32(R8), Y2
+	VMOVUPS    64(R8), Y3
+	VMASKMOVPS 96(R8), Y0, Y4
+	VMOVUPS    Y1, (AX)
+	VMOVUPS    Y2, 32(AX)
+	VMOVUPS    Y3, 64(AX)
+	VMASKMOVPS Y4, Y0, 96(AX)
+	ADDQ       $0x08, DX
+	ADDQ       BX, AX
+	DECQ       DI
+	JNZ        by4
+	VZEROUPPER
+	RET
+
+by3:
+	MOVQ       (DX), R8
+	IMULQ      SI, R8
+	ADDQ       CX, R8
+	VMOVUPS    (R8), Y1
+	VMOVUPS    32(R8), Y2
+	VMASKMOVPS 64(R8), Y0, Y3
+	VMOVUPS    Y1, (AX)
+	VMOVUPS    Y2, 32(AX)
+	VMASKMOVPS Y3, Y0, 64(AX)
+	ADDQ       $0x08, DX
+	ADDQ       BX, AX
+	DECQ       DI
+	JNZ        by3
+	VZEROUPPER
+	RET
+
+by2:
+	MOVQ       (DX), R8
+	IMULQ      SI, R8
+	ADDQ       CX, R8
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS 32(R8), Y0, Y2
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       $0x08, DX
+	ADDQ       BX, AX
+	DECQ       DI
+	JNZ        by2
+	VZEROUPPER
+	RET
+
+by1:
+	MOVQ       (DX), R8
+	IMULQ      SI, R8
+	ADDQ       CX, R8
+	VMASKMOVPS (R8), Y0, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       $0x08, DX
+	ADDQ       BX, AX
+	DECQ       DI
+	JNZ        by1
 	VZEROUPPER
 	RET

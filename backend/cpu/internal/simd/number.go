@@ -15,6 +15,9 @@ type (
 	}
 )
 
+// most is the elements of a call of assembly that goes over memory: 20 µs and less.
+const most = 1 << 15
+
 // NaN is math.NaN in a type of floats, and 0 in a type without NaN.
 func NaN[T Number]() T {
 	var nan T

@@ -1,5 +1,7 @@
 package simd
 
+import "math/bits"
+
 // BlockSize is the number of neighbours that make a block, the leaf of the tree by which a sum is taken.
 const BlockSize = 128
 
@@ -12,8 +14,9 @@ type Sums[T Summable] struct {
 	// element whose place is j modulo 8, in order, joined as ((l₀+l₄) + (l₂+l₆)) + ((l₁+l₅) + (l₃+l₇)). A block of
 	// 16 elements or fewer is added one by one, from 0 on.
 	Block func(x []T) T
-	// Blocks is dst[i] = Block(x[i·BlockSize:][:BlockSize]).
-	Blocks func(dst, x []T)
+	// Line is the tree of blocks of any number of elements, one or more: of one block it is Block, of more
+	// Line(left) + Line(right), where left is the largest power of two of blocks that is less than their number.
+	Line func(x []T) T
 	// Row is out = a + b, Rows is acc = (((acc + a) + b) + c) + d, element by element.
 	Row  func(out, a, b []T)
 	Rows func(acc, a, b, c, d []T)
@@ -40,7 +43,7 @@ func SumsOf[T Summable]() Sums[T] {
 }
 
 func goSums[T Summable]() Sums[T] {
-	return Sums[T]{sumBlock[T], sumBlocks[T], addRow[T], addRows[T], rowsAtBy(addRow[T])}
+	return Sums[T]{sumBlock[T], sumLine[T], addRow[T], addRows[T], rowsAtBy(addRow[T])}
 }
 
 // sumBlock is bound by the latency of addition where there are few lanes; eight hide it in scalar code.
@@ -79,10 +82,29 @@ func sumBlock[T Summable](x []T) T {
 	return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
 }
 
-func sumBlocks[T Summable](dst, x []T) {
-	for i := range dst {
-		dst[i] = sumBlock(x[i*BlockSize:][:BlockSize])
+func sumLine[T Summable](x []T) T { return sumTree(x, BlockSize, sumBlock[T]) }
+
+// treeLevels is how many times a line of any length can be halved.
+const treeLevels = 48
+
+// sumTree is the tree of leaves of some elements, a power of two of blocks, of which there is one or more. It
+// counts in binary: level k is the value of 2ᵏ leaves.
+func sumTree[T Summable](x []T, leaf int, sum func(x []T) T) T {
+	var level [treeLevels]T
+	n := uint(0)
+	for ; len(x) > leaf; n++ {
+		v, k := sum(x[:leaf]), 0
+		for ; n>>k&1 == 1; k++ {
+			v = level[k%treeLevels] + v
+		}
+		level[k%treeLevels] = v
+		x = x[leaf:]
 	}
+	v := sum(x)
+	for ; n != 0; n &= n - 1 {
+		v = level[bits.TrailingZeros(n)%treeLevels] + v
+	}
+	return v
 }
 
 func addRow[T Summable](out, a, b []T) {

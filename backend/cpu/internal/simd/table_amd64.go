@@ -7,24 +7,26 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/adjoint-go/adjoint/internal/fmath"
 )
 
 func init() {
 	if !(cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI1) {
 		return
 	}
-	sums32 = Sums[float32]{blockBy(sumBlockF32), blocksBy(sumBlocksF32), rowBy(addF32), rowsBy(addFourF32),
+	sums32 = Sums[float32]{blockBy(sumBlockF32), lineBy(sumBlockF32, sumTreeF32), rowBy(addF32), rowsBy(addFourF32),
 		placesBy(addRowsF32, addRow[float32])}
-	sums64 = Sums[float64]{blockBy(sumBlockF64), blocksBy(sumBlocksF64), rowBy(addF64), rowsBy(addFourF64),
+	sums64 = Sums[float64]{blockBy(sumBlockF64), lineBy(sumBlockF64, sumTreeF64), rowBy(addF64), rowsBy(addFourF64),
 		placesBy(addRowsF64, addRow[float64])}
 	arithmetic32 = Arithmetic[float32]{rowBy(addF32), rowBy(subF32), rowBy(mulF32),
 		placesBy(mulRowsF32, mulRow[float32])}
 	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
-		rowBy(addQuietF32)}
+		keptBy(addKeptF32), rowBy(guardF32), unaryBy(negF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
-		rowBy(addQuietF64)}
+		keptBy(addKeptF64), rowBy(guardF64), unaryBy(negF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{
@@ -41,18 +43,23 @@ func init() {
 		updateBy(updateMaxF64, updateMax[float64]), updateBy(updateMinF64, updateMin[float64]),
 		placesBy(maxRowsF64, maxRow[float64]), placesBy(minRowsF64, minRow[float64]),
 	}
-	elementary32 = Elementary[float32]{mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32)}
-	elementary64.Exp = partlyBy(expF64, expRow64)
+	elementary32 = append(elementary32, elementaryBy(
+		mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32), floats32, sums32))
+	elementary64 = append(elementary64, elementaryBy(
+		partlyBy(expF64, expRow64), logRow64, tanhRow64, sigmoidRow64, floats64, sums64))
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.set = gatherRows, setRows
+	rowsPastKernel, fencePastKernel = rowsPast, fencePast
+	copyRunsBytes = copyRuns
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
 		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,
 	}, pack32}}
 	tiles64 = []*Tile[float64]{{6, 8, 8, []tileKernel[float64]{
 		nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64,
 	}, pack64}}
-	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
+		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
 			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
 			gemmWide8F32, gemmWide9F32, gemmWide10F32, gemmWide11F32, gemmWide12F32,
@@ -66,9 +73,6 @@ func init() {
 
 // The functions that follow hold what assembly takes on trust: lengths, and how much it does in a call.
 
-// most is the elements of a call that goes over memory: 20 µs and less.
-const most = 1 << 15
-
 func blockBy[T Float](f func(x *T, n int) T) func(x []T) T {
 	return func(x []T) T {
 		if len(x) <= shortBlock {
@@ -78,14 +82,26 @@ func blockBy[T Float](f func(x *T, n int) T) func(x []T) T {
 	}
 }
 
-func blocksBy[T Float](f func(dst, x *T, blocks int)) func(dst, x []T) {
-	return func(dst, x []T) {
-		for len(dst) > 0 {
-			n := min(len(dst), most/BlockSize)
-			part := x[:n*BlockSize]
-			f(unsafe.SliceData(dst), unsafe.SliceData(part), n)
-			dst, x = dst[n:], x[n*BlockSize:]
+// lineBy does lines of up to most elements in one call, but for what is left of four blocks, longer ones by such
+// pieces. A subtree is a power of two of blocks.
+func lineBy[T Float](block func(x *T, n int) T, tree func(x *T, fours int, rest T, more int) T) func(x []T) T {
+	sum := blockBy(block)
+	piece := func(x []T) T {
+		fours := len(x) / (4 * BlockSize)
+		rest := x[fours*4*BlockSize:]
+		switch {
+		case fours == 0:
+			return sumTree(rest, BlockSize, sum)
+		case len(rest) == 0:
+			return tree(unsafe.SliceData(x), fours, 0, 0)
 		}
+		return tree(unsafe.SliceData(x), fours, sumTree(rest, BlockSize, sum), 1)
+	}
+	return func(x []T) T {
+		if len(x) <= most {
+			return piece(x)
+		}
+		return sumTree(x, most, piece)
 	}
 }
 
@@ -95,6 +111,17 @@ func rowBy[T Float](f func(out, a, b *T, n int)) func(out, a, b []T) {
 			n := min(len(out), most)
 			f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(b), n)
 			out, a, b = out[n:], a[n:], b[n:]
+		}
+	}
+}
+
+func keptBy[T Float](f func(out, a, b, x *T, n int)) func(out, a, b, x []T) {
+	return func(out, a, b, x []T) {
+		n := len(out)
+		for a, b, x = a[:n], b[:n], x[:n]; len(out) > 0; {
+			n := min(len(out), most)
+			f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(b), unsafe.SliceData(x), n)
+			out, a, b, x = out[n:], a[n:], b[n:], x[n:]
 		}
 	}
 }
@@ -120,8 +147,42 @@ func scalarBy[T Float](f func(out, a *T, s T, n int)) func(out, a []T, s T) {
 	}
 }
 
+func unaryBy[T Float](f func(out, a *T, n int)) func(out, a []T) {
+	return func(out, a []T) {
+		for a = a[:len(out)]; len(out) > 0; {
+			n := min(len(out), most)
+			f(unsafe.SliceData(out), unsafe.SliceData(a), n)
+			out, a = out[n:], a[n:]
+		}
+	}
+}
+
 func shiftBy[T Float](f func(out, a *T, s, otherwise T, n int)) func(out, a []T, m T) {
 	return scalarBy(func(out, a *T, m T, n int) { f(out, a, m, infiniteShift(m), n) })
+}
+
+// wideElementary leaves the last, short block of a line to the narrow form.
+func wideElementary(narrow Elementary[float32]) Elementary[float32] {
+	wide := Elementary[float32]{
+		Exp: mapBy(expWideF32), Log: mapBy(logWideF32), Tanh: mapBy(tanhWideF32), Sigmoid: mapBy(sigmoidWideF32),
+	}
+	wide.ExpSums = func(sums, out, x []float32, m float32) {
+		limit := fmath.Exp32(infiniteShift(m))
+		for x, sums = x[:len(out)], sums[:(len(out)+BlockSize-1)/BlockSize]; len(out) >= BlockSize; {
+			n := min(len(out), most/8) / BlockSize
+			expSumsF32(unsafe.SliceData(sums), unsafe.SliceData(out), unsafe.SliceData(x), m, limit, n)
+			sums, out, x = sums[n:], out[n*BlockSize:], x[n*BlockSize:]
+		}
+		narrow.ExpSums(sums, out, x, m)
+	}
+	wide.ExpRows = func(acc, out, x, m []float32) {
+		for acc, x, m = acc[:len(out)], x[:len(out)], m[:len(out)]; len(out) > 0; {
+			n := min(len(out), most/8)
+			expRowsF32(unsafe.SliceData(acc), unsafe.SliceData(out), unsafe.SliceData(x), unsafe.SliceData(m), n)
+			acc, out, x, m = acc[n:], out[n:], x[n:], m[n:]
+		}
+	}
+	return wide
 }
 
 // mapBy takes functions of which an element costs some nanoseconds.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -22,19 +23,18 @@ type pairOf[T Float] struct{ table, twin primitive[T] }
 
 func pairs[T Float]() []pairOf[T] {
 	var all []pairOf[T]
-	table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), ExtremesOf[T](), ElementaryOf[T]())
-	twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), goElementary[T]())
-	for i := range table {
-		all = append(all, pairOf[T]{table[i], twin[i]})
+	forms := elementariesOf[T]()
+	for i, form := range forms {
+		table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), ExtremesOf[T](), form)
+		twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), forms[0])
+		for j := range table {
+			if elementary := strings.HasPrefix(table[j].name, "Elementary."); elementary && i > 0 || !elementary && i == 0 {
+				twin[j].name += strings.Repeat("'", max(i-1, 0))
+				all = append(all, pairOf[T]{table[j], twin[j]})
+			}
+		}
 	}
 	return all
-}
-
-func goElementary[T Float]() Elementary[T] {
-	if e, ok := any(&goElementary32).(*Elementary[T]); ok {
-		return *e
-	}
-	return *any(&goElementary64).(*Elementary[T])
 }
 
 func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T]) []primitive[T] {
@@ -54,6 +54,17 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		return primitive[T]{name: name, slices: 5, exact: exact, run: func(s [][]T, _ T) []T {
 			f(s[0], s[1], s[2], s[3], s[4])
 			return nil
+		}}
+	}
+	kept := func(name string, f func(out, a, b, x []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 4, run: func(s [][]T, _ T) []T {
+			f(s[0], s[1], s[2], s[3])
+			for _, v := range s[0] {
+				if v != v && bitsOf(v) != bitsOf(NaN[T]()) {
+					return []T{0} // a NaN of another form
+				}
+			}
+			return []T{1}
 		}}
 	}
 	scalar := func(name string, exact bool, f func(out, a []T, v T)) primitive[T] {
@@ -103,15 +114,12 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		{name: "Sums.Block", slices: 1, run: func(x [][]T, _ T) []T {
 			return []T{s.Block(x[0][:min(len(x[0]), BlockSize)])}
 		}},
-		{name: "Sums.Blocks", slices: 1, run: func(x [][]T, _ T) []T {
-			r := make([]T, len(x[0])/BlockSize)
-			s.Blocks(r, x[0])
-			return r
-		}},
+		{name: "Sums.Line", slices: 1, least: 1, run: func(x [][]T, _ T) []T { return []T{s.Line(x[0])} }},
 		row("Sums.Row", false, s.Row), rows("Sums.Rows", false, s.Rows),
 		row("Arithmetic.Add", false, a.Add), row("Arithmetic.Sub", false, a.Sub), row("Arithmetic.Mul", false, a.Mul),
 		inPlace("Arithmetic.Sub", a.Sub),
-		row("Floats.Div", false, f.Div), row("Floats.AddQuiet", true, f.AddQuiet),
+		row("Floats.Div", false, f.Div), kept("Floats.AddKept", f.AddKept),
+		row("Floats.Guard", true, f.Guard), inPlace("Floats.Guard", f.Guard), unary("Floats.Neg", f.Neg),
 		scalar("Floats.DivBy", false, f.DivBy), scalar("Floats.Shift", false, f.Shift),
 		row("Floats.Shifts", false, f.Shifts),
 		inPlace("Floats.Shifts", f.Shifts),
@@ -123,6 +131,19 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		update("Extremes.UpdateMax", e.UpdateMax), update("Extremes.UpdateMin", e.UpdateMin),
 		unary("Elementary.Exp", el.Exp), unaryInPlace("Elementary.Exp", el.Exp), unary("Elementary.Log", el.Log),
 		unary("Elementary.Tanh", el.Tanh), unary("Elementary.Sigmoid", el.Sigmoid),
+		{name: "Elementary.ExpSums", slices: 2, run: func(x [][]T, m T) []T {
+			sums := make([]T, (len(x[0])+BlockSize-1)/BlockSize)
+			el.ExpSums(sums, x[0], x[1], m)
+			return sums
+		}},
+		{name: "Elementary.ExpRows", slices: 4, run: func(x [][]T, _ T) []T {
+			el.ExpRows(x[0], x[1], x[2], x[3])
+			return nil
+		}},
+		{name: "Elementary.ExpRows_in_place", slices: 3, run: func(x [][]T, _ T) []T {
+			el.ExpRows(x[0], x[1], x[1], x[2])
+			return nil
+		}},
 	}
 }
 

@@ -57,6 +57,26 @@ type API struct {
 	GetErrorString            uintptr
 }
 
+// goCalls are the functions of a simulator that are called without leaving Go. An API names the i-th by the
+// address i + 1, at which no function of a library lies.
+var goCalls []func(args Words) int32
+
+// Words are the arguments of a call. They are passed by value, so that a list of them stays on its stack.
+type Words [11]uintptr
+
+// maxGoCalls is below the first page that a process can have mapped.
+const maxGoCalls = 1 << 10
+
+// GoCall is an address for an API by which f is called. It is for a simulator's initialisation: nothing may
+// be called meanwhile.
+func GoCall(f func(args Words) int32) uintptr {
+	if len(goCalls) == maxGoCalls {
+		panic("driver: too many functions of a simulator")
+	}
+	goCalls = append(goCalls, f)
+	return uintptr(len(goCalls))
+}
+
 // A Ptr is an address in device memory.
 type Ptr uint64
 

@@ -42,6 +42,18 @@ func (d *Driver) call(name string, fn uintptr, args ...uintptr) error {
 	return nil
 }
 
+// quick is call for what a program does in its steady state: a list of any length would be made on the heap. What is
+// beyond the function's own arguments is 0.
+//
+//go:uintptrescapes
+func (d *Driver) quick(name string, fn, arg0, arg1, arg2, arg3 uintptr) error {
+	args := [...]uintptr{arg0, arg1, arg2, arg3}
+	if code := syscallN(fn, args[:]); code != 0 {
+		return d.failure(name, code)
+	}
+	return nil
+}
+
 // result is call for one who looks at the code. The pragma is call's.
 //
 //go:uintptrescapes
@@ -160,7 +172,7 @@ func (c *Context) Release() error {
 // Exit.
 func (c *Context) Enter() error {
 	runtime.LockOSThread()
-	if err := c.d.call("CtxSetCurrent", c.d.api.CtxSetCurrent, c.handle); err != nil {
+	if err := c.d.quick("CtxSetCurrent", c.d.api.CtxSetCurrent, c.handle, 0, 0, 0); err != nil {
 		runtime.UnlockOSThread()
 		return err
 	}

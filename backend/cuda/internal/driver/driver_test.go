@@ -169,20 +169,6 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestNoDriver: a missing library, and one that is no driver, say so.
-func TestNoDriver(t *testing.T) {
-	if _, err := loadFrom("libdoesnotexist.so.1"); !errors.Is(err, ErrNoDriver) {
-		t.Errorf("a missing library gave %v", err)
-	}
-	libc, err := filepath.Glob("/lib/*/libc.so.6")
-	if len(libc) == 0 || err != nil {
-		t.Skip("no libc to take for a driver")
-	}
-	if _, err := loadFrom(libc[0]); !errors.Is(err, ErrDriverTooOld) {
-		t.Errorf("a library without the functions gave %v", err)
-	}
-}
-
 // TestPuregoStays: only this package and the simulator import purego, so only programs that import the
 // backend are linked dynamically.
 func TestPuregoStays(t *testing.T) {

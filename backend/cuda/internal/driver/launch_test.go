@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"unsafe"
@@ -50,5 +51,19 @@ func BenchmarkLaunch(b *testing.B) {
 		if err := s.Launch(f, Dim{1, 1, 1}, Dim{32, 1, 1}, 0, a); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestNoDriver: a missing library, and one that is no driver, say so.
+func TestNoDriver(t *testing.T) {
+	if _, err := loadFrom("libdoesnotexist.so.1"); !errors.Is(err, ErrNoDriver) {
+		t.Errorf("a missing library gave %v", err)
+	}
+	libc, err := filepath.Glob("/lib/*/libc.so.6")
+	if len(libc) == 0 || err != nil {
+		t.Skip("no libc to take for a driver")
+	}
+	if _, err := loadFrom(libc[0]); !errors.Is(err, ErrDriverTooOld) {
+		t.Errorf("a library without the functions gave %v", err)
 	}
 }

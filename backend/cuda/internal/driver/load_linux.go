@@ -33,7 +33,18 @@ func loadFrom(path string) (*API, error) {
 	return api, nil
 }
 
+// lists are argument lists in use again: purego's pragma would put every caller's list on the heap.
+var lists = sync.Pool{New: func() any { return new(Words) }}
+
 func syscallN(fn uintptr, args []uintptr) int32 {
-	r, _, _ := purego.SyscallN(fn, args...)
+	if fn-1 < uintptr(len(goCalls)) {
+		var words Words
+		copy(words[:], args)
+		return goCalls[fn-1](words)
+	}
+	list := lists.Get().(*Words)
+	n := copy(list[:], args)
+	r, _, _ := purego.SyscallN(fn, list[:n]...)
+	lists.Put(list)
 	return int32(r)
 }

@@ -35,21 +35,21 @@ func (c *Context) FreeHost(p unsafe.Pointer) error {
 // CopyIn queues a copy of n bytes from host memory. From page-locked memory it is read when the copy's turn
 // comes; other memory has been read when CopyIn returns.
 func (s *Stream) CopyIn(dst Ptr, src unsafe.Pointer, n uint64) error {
-	return s.d.call("MemcpyHtoDAsync", s.d.api.MemcpyHtoDAsync, uintptr(dst), uintptr(src), uintptr(n), s.handle)
+	return s.d.quick("MemcpyHtoDAsync", s.d.api.MemcpyHtoDAsync, uintptr(dst), uintptr(src), uintptr(n), s.handle)
 }
 
 // CopyOut queues a copy of n bytes to host memory. Page-locked memory has them after a synchronisation; for
 // other memory CopyOut waits for the stream.
 func (s *Stream) CopyOut(dst unsafe.Pointer, src Ptr, n uint64) error {
-	return s.d.call("MemcpyDtoHAsync", s.d.api.MemcpyDtoHAsync, uintptr(dst), uintptr(src), uintptr(n), s.handle)
+	return s.d.quick("MemcpyDtoHAsync", s.d.api.MemcpyDtoHAsync, uintptr(dst), uintptr(src), uintptr(n), s.handle)
 }
 
 // Copy queues a copy of n bytes within the device; the two ranges do not overlap.
 func (s *Stream) Copy(dst, src Ptr, n uint64) error {
-	return s.d.call("MemcpyDtoDAsync", s.d.api.MemcpyDtoDAsync, uintptr(dst), uintptr(src), uintptr(n), s.handle)
+	return s.d.quick("MemcpyDtoDAsync", s.d.api.MemcpyDtoDAsync, uintptr(dst), uintptr(src), uintptr(n), s.handle)
 }
 
 // Fill queues the writing of n bytes of value b.
 func (s *Stream) Fill(dst Ptr, b byte, n uint64) error {
-	return s.d.call("MemsetD8Async", s.d.api.MemsetD8Async, uintptr(dst), uintptr(b), uintptr(n), s.handle)
+	return s.d.quick("MemsetD8Async", s.d.api.MemsetD8Async, uintptr(dst), uintptr(b), uintptr(n), s.handle)
 }

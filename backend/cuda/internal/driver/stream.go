@@ -27,12 +27,12 @@ func (s *Stream) Destroy() error { return s.d.call("StreamDestroy", s.d.api.Stre
 
 // Sync waits until everything queued has been done.
 func (s *Stream) Sync() error {
-	return s.d.call("StreamSynchronize", s.d.api.StreamSynchronize, s.handle)
+	return s.d.quick("StreamSynchronize", s.d.api.StreamSynchronize, s.handle, 0, 0, 0)
 }
 
 // Wait makes what is queued on s from now on wait for e.
 func (s *Stream) Wait(e *Event) error {
-	return s.d.call("StreamWaitEvent", s.d.api.StreamWaitEvent, s.handle, e.handle, 0)
+	return s.d.quick("StreamWaitEvent", s.d.api.StreamWaitEvent, s.handle, e.handle, 0, 0)
 }
 
 // Event marks a place in a stream.
@@ -61,12 +61,13 @@ func (e *Event) Destroy() error { return e.d.call("EventDestroy", e.d.api.EventD
 
 // Record puts e behind everything queued on s.
 func (s *Stream) Record(e *Event) error {
-	return s.d.call("EventRecord", s.d.api.EventRecord, e.handle, s.handle)
+	return s.d.quick("EventRecord", s.d.api.EventRecord, e.handle, s.handle, 0, 0)
 }
 
 // Done reports whether the stream has reached e, without waiting.
 func (e *Event) Done() (bool, error) {
-	switch code := result(e.d.api.EventQuery, e.handle); code {
+	args := [...]uintptr{e.handle}
+	switch code := syscallN(e.d.api.EventQuery, args[:]); code {
 	case 0:
 		return true, nil
 	case codeNotReady:
@@ -77,7 +78,9 @@ func (e *Event) Done() (bool, error) {
 }
 
 // Sync waits until the stream has reached e.
-func (e *Event) Sync() error { return e.d.call("EventSynchronize", e.d.api.EventSynchronize, e.handle) }
+func (e *Event) Sync() error {
+	return e.d.quick("EventSynchronize", e.d.api.EventSynchronize, e.handle, 0, 0, 0)
+}
 
 // Since is the device's time from start to e, both timed and reached.
 func (e *Event) Since(start *Event) (time.Duration, error) {
@@ -120,7 +123,7 @@ func (s *Stream) EndCapture() (*Graph, error) {
 
 // LaunchGraph queues the whole of g.
 func (s *Stream) LaunchGraph(g *Graph) error {
-	return s.d.call("GraphLaunch", s.d.api.GraphLaunch, g.handle, s.handle)
+	return s.d.quick("GraphLaunch", s.d.api.GraphLaunch, g.handle, s.handle, 0, 0)
 }
 
 // Destroy gives up the graph.

@@ -145,20 +145,47 @@ func update(mods []string) func(old, b, c uint64) uint64 {
 				}
 				return uint64(uint32(old) - 1)
 			}
-		case "add", "min", "max", "and", "or", "xor":
-			f, n := arithmetic([]string{m, ty})
-			if f == nil || n != 2 {
-				return nil
+		case "add":
+			switch ty {
+			case "f32":
+				return func(old, b, _ uint64) uint64 { return fromFloat(toFloat[float32](old) + toFloat[float32](b)) }
+			case "f64":
+				return func(old, b, _ uint64) uint64 { return fromFloat(toFloat[float64](old) + toFloat[float64](b)) }
+			case "u32", "s32", "u64", "s64":
+				return func(old, b, _ uint64) uint64 { return old + b }
 			}
-			return func(old, b, _ uint64) uint64 {
-				var d, x, y lanes
-				x[0], y[0] = old, b
-				f(&d, &x, &y, &y)
-				return d[0]
-			}
+		case "and":
+			return func(old, b, _ uint64) uint64 { return old & b }
+		case "or":
+			return func(old, b, _ uint64) uint64 { return old | b }
+		case "xor":
+			return func(old, b, _ uint64) uint64 { return old ^ b }
+		case "min", "max":
+			return extreme(m == "max", ty)
 		}
 	}
 	return nil
+}
+
+func extreme(greatest bool, ty string) func(old, b, _ uint64) uint64 {
+	switch ty {
+	case "u32":
+		return extremeOf[uint32](greatest)
+	case "s32":
+		return extremeOf[int32](greatest)
+	case "u64":
+		return extremeOf[uint64](greatest)
+	case "s64":
+		return extremeOf[int64](greatest)
+	}
+	return nil
+}
+
+func extremeOf[T integer](greatest bool) func(old, b, _ uint64) uint64 {
+	if greatest {
+		return func(old, b, _ uint64) uint64 { return uint64(max(T(old), T(b))) }
+	}
+	return func(old, b, _ uint64) uint64 { return uint64(min(T(old), T(b))) }
 }
 
 // atomicLocks make atomics of blocks that run at once exclude one another, by address.

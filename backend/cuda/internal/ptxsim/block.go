@@ -2,6 +2,7 @@ package ptxsim
 
 import (
 	"math/bits"
+	"sync"
 	"sync/atomic"
 )
 
@@ -20,6 +21,9 @@ type launch struct {
 	fences    []atomic.Uint32 // of each block, where the kernel has fences
 	next      atomic.Int64
 	failed    atomic.Pointer[fault]
+	workers   sync.WaitGroup
+	mu        sync.Mutex
+	sum       Count
 }
 
 // block is the state of the block that a worker runs, used again for the next.
@@ -129,10 +133,10 @@ const quantum = 1 << 14
 // patience is how many turns a block gets to end.
 var patience atomic.Int64
 
-func init() { SetPatience(1 << 27) }
+func init() { SetPatience(1 << 24) }
 
 // SetPatience sets how many instructions a warp may execute before its kernel counts as one that does not
-// end, 2^27 at first. Mutants need less.
+// end, 2^24 at first. Mutants need less.
 func SetPatience(instructions int64) { patience.Store(instructions/quantum + 1) }
 
 // run executes the block to its end.

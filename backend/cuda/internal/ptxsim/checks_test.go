@@ -25,6 +25,20 @@ const neighbour = `	xor.b32 %r9, %r0, 33;
 	add.s64 %rd12, %rd9, %rd12;
 `
 
+// ownByte is the block's byte of the first word, at %rd5, and its number plus 1.
+const ownByte = "mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd0, %rd5; add.s32 %r1, %r1, 1;"
+
+// ownHalf is the thread's half word of shared memory at %rd5, such that the halves of a word are of different warps,
+// and at %rd6 that of the thread that shares its word.
+const ownHalf = sharedWords + `	and.b32 %r1, %r0, 63; shl.b32 %r1, %r1, 2; shr.u32 %r2, %r0, 6; shl.b32 %r2, %r2, 1; add.s32 %r1, %r1, %r2;
+	cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd9, %rd5; xor.b64 %rd6, %rd5, 2; cvt.u16.u32 %rs1, %r0;
+`
+
+// oneWord lets all lanes of a warp read a word that lane 0 wrote; %p2 is lane 3's.
+const oneWord = sharedWords + `	setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [%rd9+64], %r0; bar.warp.sync -1;
+	ld.shared.u32 %r1, [%rd9+64]; setp.eq.u32 %p2, %r0, 3;
+`
+
 // TestChecks runs kernels that deserve a fault, each beside a twin that does not.
 func TestChecks(t *testing.T) {
 	for _, c := range []struct {
@@ -192,6 +206,24 @@ func TestChecks(t *testing.T) {
 			fault: "race between blocks", grid: 4, block: 1,
 		},
 		{
+			name: "bytes of several blocks", why: "each block reads and writes its own byte of a word, or reads all",
+			bad:   ownByte + "ld.global.u32 %r2, [%rd0]; st.global.u8 [%rd5], %r1;",
+			good:  ownByte + "ld.global.u8 %r2, [%rd5]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
+			fault: "race between blocks", grid: 4, block: 1,
+		},
+		{
+			name: "halves of several warps", why: "each thread reads and writes its own half word, or its neighbour's",
+			bad:   ownHalf + "st.shared.u16 [%rd5], %rs1; bar.sync 0; ld.shared.u16 %rs2, [%rd6]; st.shared.u16 [%rd5], %rs2;",
+			good:  ownHalf + "st.shared.u16 [%rd5], %rs1; ld.shared.u16 %rs2, [%rd5]; add.s16 %rs2, %rs2, 1; st.shared.u16 [%rd5], %rs2;",
+			fault: "race", block: 128,
+		},
+		{
+			name: "reads of one warp", why: "what two lanes of a warp have read, a third may write behind bar.warp.sync",
+			bad:   oneWord + "@%p2 st.shared.u32 [%rd9+64], %r0;",
+			good:  oneWord + "bar.warp.sync -1; @%p2 st.shared.u32 [%rd9+64], %r0;",
+			fault: "race, write after read", block: 32,
+		},
+		{
 			name: "trap", why: "the kernel says so itself",
 			bad: "trap;", good: "", fault: "trap", block: 1,
 		},
@@ -332,7 +364,7 @@ func TestUnwrittenToHost(t *testing.T) {
 // TestEndlessLoop: a kernel that does not end is a fault, and one whose warps wait for one another ends.
 func TestEndlessLoop(t *testing.T) {
 	SetPatience(1 << 20)
-	defer SetPatience(1 << 27)
+	defer SetPatience(1 << 24)
 	endless := open(t, kernelText(1, "$L: add.s32 %r1, %r0, 1; bra $L;"))
 	endless.launch("k", 1, 32, upload(endless, make([]uint32, 1)))
 	if err := endless.s.Sync(); !errors.Is(err, driver.ErrFault) || !strings.Contains(err.Error(), "does not end") {

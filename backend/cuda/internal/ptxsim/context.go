@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // context is the primary context of the one device.
@@ -119,116 +118,6 @@ func (c *context) pinned(p, n uintptr) bool {
 	return false
 }
 
-// stream does its tasks in order, on a goroutine that lives while there are some.
-type stream struct {
-	c       *context
-	mu      sync.Mutex
-	idle    sync.Cond
-	queue   []func()
-	running bool
-	capture *graph
-}
-
-// graph is a captured list of tasks.
-type graph struct{ tasks []func() }
-
-func newStream(c *context) *stream {
-	s := &stream{c: c}
-	s.idle.L = &s.mu
-	return s
-}
-
-// push queues a task, or captures it.
-func (s *stream) push(task func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.capture != nil {
-		s.capture.tasks = append(s.capture.tasks, task)
-		return
-	}
-	s.queue = append(s.queue, task)
-	if !s.running {
-		s.running = true
-		go s.drain()
-	}
-}
-
-func (s *stream) drain() {
-	for {
-		s.mu.Lock()
-		if len(s.queue) == 0 {
-			s.running = false
-			s.idle.Broadcast()
-			s.mu.Unlock()
-			return
-		}
-		task := s.queue[0]
-		s.queue = s.queue[1:]
-		s.mu.Unlock()
-		if s.c.fault.Load() == nil {
-			task()
-		}
-	}
-}
-
-func (s *stream) wait() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.running {
-		s.idle.Wait()
-	}
-}
-
-func (s *stream) capturing() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.capture != nil
-}
-
-// event counts how often it was recorded and how many of those records a stream has reached.
-type event struct {
-	mu       sync.Mutex
-	moved    sync.Cond
-	recorded int
-	reached  int
-	at       time.Time
-}
-
-func newEvent() *event {
-	e := &event{}
-	e.moved.L = &e.mu
-	return e
-}
-
-func (e *event) record(s *stream) {
-	e.mu.Lock()
-	e.recorded++
-	n := e.recorded
-	e.mu.Unlock()
-	s.push(func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.reached, e.at = max(e.reached, n), time.Now()
-		e.moved.Broadcast()
-	})
-}
-
-func (e *event) done() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.reached >= e.recorded
-}
-
-// wait waits for the last record so far, or for a fault, after which it will never be reached.
-func (e *event) wait(c *context) {
-	e.mu.Lock()
-	n := e.recorded
-	for e.reached < n && c.fault.Load() == nil {
-		e.moved.Wait()
-	}
-	e.mu.Unlock()
-}
-
 // fail makes a fault sticky and wakes whoever waits for an event that will not be reached.
 func (c *context) fail(f *fault) {
 	c.fault.CompareAndSwap(nil, f)
@@ -312,6 +201,7 @@ type kernelOf struct {
 	values    []uint64 // of its constants
 	maxShared int      // dynamic
 	blocks    sync.Pool
+	launches  sync.Pool
 }
 
 func (m *loaded) function(name string) (*kernelOf, error) {
@@ -341,43 +231,41 @@ func (f *kernelOf) launchable(grid, block [3]uint32, shared uint32) bool {
 		int(shared) <= f.maxShared
 }
 
-// launch is the task that runs the kernel with a copy of its parameters, as often as it is called.
-func (c *context) launch(f *kernelOf, grid, block [3]uint32, shared uint32, params []byte) func() {
-	def := make([]byte, len(params))
-	for i := range def {
-		def[i] = 1
+// launch is a launch of the kernel, perhaps an earlier one's memory, with room for its parameters.
+func (f *kernelOf) launch(c *context, grid, block [3]uint32, shared uint32) *launch {
+	l, _ := f.launches.Get().(*launch)
+	if l == nil {
+		l = &launch{f: f, k: f.k, params: make([]byte, f.k.paramSize), paramsDef: make([]byte, f.k.paramSize)}
+		fill(l.paramsDef, 1)
 	}
-	return func() {
-		c.mu.Lock()
+	l.ctx, l.grid, l.block, l.shared = c, grid, block, f.k.shared+int(shared)
+	l.blocks = int(grid[0]) * int(grid[1]) * int(grid[2])
+	return l
+}
+
+// run runs a launch. It leaves its memory to another unless it will run again.
+func (c *context) run(l *launch, again bool) {
+	c.mu.Lock()
+	c.epoch++
+	if list := c.heap.list.Load(); c.epoch&(1<<20-1) == 0 {
 		c.epoch++
-		if c.epoch&(1<<20-1) == 0 {
-			c.epoch++
-			for _, a := range *c.heap.list.Load() {
+		if list != nil {
+			for _, a := range *list {
 				a.hazards.Store(nil)
 			}
 		}
-		epoch := c.epoch
-		c.mu.Unlock()
-		l := &launch{
-			ctx: c, f: f, k: f.k, grid: grid, block: block, params: params, paramsDef: def,
-			blocks: int(grid[0]) * int(grid[1]) * int(grid[2]), shared: f.k.shared + int(shared), epoch: epoch,
-		}
-		if bad := l.run(); bad != nil {
-			c.fail(bad)
-		}
 	}
-}
-
-// follow makes what is queued on s from now on wait for the last record so far.
-func (e *event) follow(s *stream) {
-	e.mu.Lock()
-	n := e.recorded
-	e.mu.Unlock()
-	s.push(func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		for e.reached < n && s.c.fault.Load() == nil {
-			e.moved.Wait()
-		}
-	})
+	epoch := c.epoch
+	c.mu.Unlock()
+	if again {
+		copied := l.f.launch(c, l.grid, l.block, uint32(l.shared-l.k.shared))
+		copy(copied.params, l.params)
+		l = copied
+	}
+	l.epoch = epoch
+	if bad := l.run(); bad != nil {
+		c.fail(bad)
+		return
+	}
+	l.f.launches.Put(l)
 }

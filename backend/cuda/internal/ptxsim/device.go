@@ -83,12 +83,28 @@ func release() int32 {
 	defer device.Unlock()
 	if c.holders--; c.holders == 0 {
 		device.context = nil
+		c.end()
 	}
 	return success
 }
 
+// end stops the streams of a context that nobody holds.
+func (c *context) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, v := range c.handles {
+		if s, ok := v.(*stream); ok {
+			s.close()
+		}
+	}
+}
+
 // copyIn queues a copy from the host. Page-locked memory is read when its turn comes, other memory now.
 func (c *context) copyIn(s *stream, dst uint64, src unsafe.Pointer, n uint64) int32 {
+	bytes, written := c.span(dst, n)
+	if bytes == nil {
+		return invalidValue
+	}
 	from := unsafe.Slice((*byte)(src), n)
 	if !c.pinned(uintptr(src), uintptr(n)) {
 		if s.capturing() {
@@ -96,21 +112,17 @@ func (c *context) copyIn(s *stream, dst uint64, src unsafe.Pointer, n uint64) in
 		}
 		from = append([]byte(nil), from...)
 	}
-	return c.write(s, dst, n, func(bytes []byte) { copy(bytes, from) })
+	s.push(task{kind: taskCopyIn, dst: bytes, dstMarks: written, src: from})
+	return c.code()
 }
 
-// write queues the writing of n bytes.
-func (c *context) write(s *stream, dst, n uint64, f func(bytes []byte)) int32 {
+// fill queues the writing of n bytes of one value.
+func (c *context) fill(s *stream, dst uint64, v byte, n uint64) int32 {
 	bytes, written := c.span(dst, n)
 	if bytes == nil {
 		return invalidValue
 	}
-	s.push(func() {
-		f(bytes)
-		for i := range written {
-			written[i] = 1
-		}
-	})
+	s.push(task{kind: taskFill, dst: bytes, dstMarks: written, value: v})
 	return c.code()
 }
 
@@ -129,17 +141,9 @@ func (c *context) copyOut(s *stream, dst unsafe.Pointer, src, n uint64) int32 {
 	if bytes == nil {
 		return invalidValue
 	}
-	to := unsafe.Slice((*byte)(dst), n)
-	task := func() {
-		copy(to, bytes)
-		for i, w := range written {
-			if w == 0 {
-				to[i] = poison
-			}
-		}
-	}
+	t := task{kind: taskCopyOut, dst: unsafe.Slice((*byte)(dst), n), src: bytes, srcMarks: written}
 	if c.pinned(uintptr(dst), uintptr(n)) {
-		s.push(task)
+		s.push(t)
 		return c.code()
 	}
 	if s.capturing() {
@@ -149,7 +153,7 @@ func (c *context) copyOut(s *stream, dst unsafe.Pointer, src, n uint64) int32 {
 	if code := c.code(); code != success {
 		return code
 	}
-	task()
+	t.do(c)
 	return success
 }
 
@@ -159,10 +163,7 @@ func (c *context) copyWithin(s *stream, dst, src, n uint64) int32 {
 	if from == nil || to == nil {
 		return invalidValue
 	}
-	s.push(func() {
-		copy(to, from)
-		copy(written, known)
-	})
+	s.push(task{kind: taskCopy, dst: to, dstMarks: written, src: from, srcMarks: known})
 	return c.code()
 }
 

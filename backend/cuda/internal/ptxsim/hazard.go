@@ -55,17 +55,26 @@ func (w *warp) sharedRead(op *memop, p, n uint64, lane int) {
 	}
 }
 
-// joined is the mark of a lane's access that leaves what an older mark of the same kind says.
+// joined is the mark of a lane's access that leaves what an older mark of the same kind says. Where two threads
+// touched different bytes, only those that both touched are kept, or the newer's: a race may be missed, none invented.
 func (w *warp) joined(old uint64, lane int, bytes uint64) uint64 {
 	mark := w.sharedMark(lane, bytes)
 	if old>>40 != mark>>40 {
 		return mark
 	}
-	mark |= old & markBytes
-	if w.races(old, lane, markBytes) {
+	who := old & markThread
+	if who == mark&markThread && old&markSeveral == 0 {
+		return mark | old&markBytes
+	}
+	both := old & bytes & markBytes
+	if both == 0 {
+		return mark
+	}
+	mark = mark&^markBytes | both
+	if w.races(old, lane, bytes) {
 		mark |= markSeveral
 	}
-	if who := int(old&markThread) - 1; who>>5 != w.base>>5 {
+	if (int(who)-1)>>5 != w.base>>5 {
 		mark |= markThread
 	}
 	return mark
@@ -180,12 +189,19 @@ func (w *warp) globalRead(op *memop, p, n uint64, lane int) {
 	}
 }
 
-// joinedBlocks is the mark of a read of this launch that leaves what an older one says.
+// joinedBlocks is the mark of a read of this launch that leaves what an older one says, as joined is in shared memory.
 func joinedBlocks(old, mine uint64) uint64 {
-	if (old^mine)&0xffffffff != 0 {
-		mine |= 0xffffffff
+	const bytes, block = 15 << 32, 0xffffffff
+	switch both := old & mine & bytes; {
+	case (old^mine)&block == 0:
+		return mine | old&bytes
+	case both == 0:
+		return mine
+	case old&block == block && old&bytes != both:
+		return old
+	default:
+		return mine&^bytes | both | block
 	}
-	return mine | old&(15<<32)
 }
 
 func (w *warp) globalWrite(op *memop, p, n uint64, lane int, same bool) {

@@ -17,35 +17,58 @@ const (
 // reversed makes blocks begin in the opposite order: nothing may depend on it.
 var reversed = os.Getenv("ADJOINT_PTXSIM_ORDER") == "reversed"
 
+// helpers are goroutines that run blocks beside a stream's own, started with the first launch of several blocks.
+var (
+	helpers     = make(chan *launch)
+	startHelper = sync.OnceFunc(func() {
+		for range min(runtime.GOMAXPROCS(0), maxWorkers) - 1 {
+			go func() {
+				for l := range helpers {
+					l.work()
+					l.workers.Done()
+				}
+			}()
+		}
+	})
+)
+
 // run executes a launch, its blocks over the cores. A fault in one of them ends it.
 func (l *launch) run() *fault {
-	workers := min(runtime.GOMAXPROCS(0), l.blocks, maxWorkers)
-	if l.k.fences && l.blocks > 1 {
+	l.next.Store(0)
+	l.failed.Store(nil)
+	l.sum = Count{Launches: 1}
+	if l.k.fences && l.blocks > 1 && len(l.fences) < l.blocks {
 		l.fences = make([]atomic.Uint32, l.blocks)
 	}
-	var sum Count
-	if workers == 1 {
-		sum = l.work()
-	} else {
-		counts := make([]Count, workers)
-		var wg sync.WaitGroup
-		for i := range counts {
-			wg.Go(func() { counts[i] = l.work() })
-		}
-		wg.Wait()
-		for _, c := range counts {
-			sum.plus(c)
+	if l.blocks > 1 {
+		startHelper()
+		for range min(runtime.GOMAXPROCS(0), l.blocks, maxWorkers) - 1 {
+			l.workers.Add(1)
+			select {
+			case helpers <- l:
+			default: // all are busy with other streams
+				l.workers.Done()
+			}
 		}
 	}
-	sum.Launches = 1
-	record(l.k.name, sum)
+	l.work()
+	l.workers.Wait()
+	record(l.k.name, l.sum)
 	return l.failed.Load()
 }
 
 // work runs blocks until there are no more.
-func (l *launch) work() Count {
+func (l *launch) work() {
 	b := blockFor(l)
+	whole := false
 	defer func() {
+		l.mu.Lock()
+		l.sum.plus(b.traffic)
+		l.mu.Unlock()
+		if whole {
+			l.f.blocks.Put(b)
+			return
+		}
 		if r := recover(); r != nil {
 			f, ok := r.(fault)
 			if !ok {
@@ -65,6 +88,5 @@ func (l *launch) work() Count {
 		b.begin(i)
 		b.run()
 	}
-	l.f.blocks.Put(b)
-	return b.traffic
+	whole = true
 }

@@ -165,7 +165,7 @@ func put(mem unsafe.Pointer, size int, v uint64) {
 func load(w *warp, in *inst, m uint32) {
 	op := in.mem
 	w.need(in.a, m, "address")
-	if w.loadStreak(in, m) || w.loadUniform(in, m) {
+	if w.loadStreak(in, m) || w.loadUniform(in, m) || w.loadSharedStreak(in, m) {
 		return
 	}
 	n := uint64(op.size * len(op.rows))
@@ -212,7 +212,7 @@ func extended(v uint64, op *memop) uint64 {
 func store(w *warp, in *inst, m uint32) {
 	op := in.mem
 	w.need(in.a, m, "address")
-	if w.storeStreak(in, m) {
+	if w.storeStreak(in, m) || w.storeSharedStreak(in, m) {
 		return
 	}
 	n := uint64(op.size * len(op.rows))

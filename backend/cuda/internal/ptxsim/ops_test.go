@@ -80,8 +80,6 @@ func exact(x, y, z float32) float32 {
 	return r
 }
 
-func oneWord(b bool) uint64 { return oneIf(b) }
-
 // intRows are the integer instructions, for each width by the type's letters.
 func intRows() []opRow {
 	var rows []opRow
@@ -151,7 +149,7 @@ func intRows() []opRow {
 		add("or."+b, b, 2, func(a, b, _ uint64) uint64 { return a | b })
 		add("xor."+b, b, 2, func(a, b, _ uint64) uint64 { return a ^ b })
 		add("not."+b, b, 1, func(a, _, _ uint64) uint64 { return ^a })
-		add("cnot."+b, b, 1, func(a, _, _ uint64) uint64 { return oneWord(a == 0) })
+		add("cnot."+b, b, 1, func(a, _, _ uint64) uint64 { return oneIf(a == 0) })
 		add("neg."+s, s, 1, func(a, _, _ uint64) uint64 { return -a })
 		add("abs."+s, s, 1, func(a, _, _ uint64) uint64 { return uint64(max(sign(a), -sign(a))) })
 		add("sad."+s, s, 3, func(a, b, c uint64) uint64 { return c + uint64(max(sign(a)-sign(b), sign(b)-sign(a))) })

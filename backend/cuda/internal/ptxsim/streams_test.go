@@ -180,3 +180,36 @@ func TestTraffic(t *testing.T) {
 		})
 	}
 }
+
+// TestSteadyStateAllocatesNothing: a program's launches, copies and events, so that what the backend allocates beside
+// them can be counted.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	if maxWorkers == 1 {
+		t.Skip("with the race detector a sync.Pool forgets")
+	}
+	r := open(t, kernelText(2, "add.s64 %rd5, %rd0, 4; atom.global.add.u32 %r1, [%rd5], 1; st.global.u32 [%rd0], 7; membar.gl;"))
+	p := upload(r, make([]uint32, 2))
+	pinned := must(r.ctx.AllocHost(64))(t)
+	e := must(r.ctx.NewEvent(false))(t)
+	f := must(r.m.Function("k"))(t)
+	args := driver.NewArgs(unsafe.Pointer(&p), unsafe.Pointer(&p))
+	step := func() {
+		check(t, r.ctx.Enter())
+		check(t, r.s.Fill(p, 1, 8))
+		check(t, r.s.CopyIn(p, pinned, 8))
+		check(t, r.s.Launch(f, driver.Dim{X: 1, Y: 1, Z: 1}, driver.Dim{X: 64, Y: 1, Z: 1}, 0, args))
+		check(t, r.s.Launch(f, driver.Dim{X: 9, Y: 1, Z: 1}, driver.Dim{X: 64, Y: 1, Z: 1}, 0, args))
+		check(t, r.s.Record(e))
+		check(t, r.s.Wait(e))
+		check(t, r.s.CopyOut(pinned, p, 8))
+		check(t, r.s.Sync())
+		must(e.Done())(t)
+		r.ctx.Exit()
+	}
+	for range 10 {
+		step()
+	}
+	if got := testing.AllocsPerRun(200, step); got > 1 { // must makes one
+		t.Errorf("a step allocates %v times", got)
+	}
+}

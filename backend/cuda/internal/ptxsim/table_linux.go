@@ -58,6 +58,14 @@ var table = sync.OnceValue(func() *driver.API {
 	return api
 })
 
+// The calls of a program's steady state stay in Go: a callback by way of C allocates and takes microseconds,
+// which would hide what the backend itself does. The others go the whole way, as to a real driver.
+
+// pointer is argument i as a pointer.
+func pointer(args driver.Words, i int) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&args[i]))
+}
+
 func deviceCalls(api *driver.API) {
 	cb := purego.NewCallback
 	api.Init = cb(func(uint32) int32 { return success })
@@ -101,10 +109,10 @@ func deviceCalls(api *driver.API) {
 		return success
 	})
 	api.DevicePrimaryCtxRelease = cb(func(int32) int32 { return release() })
-	api.CtxSetCurrent = cb(func(h uintptr) int32 {
+	api.CtxSetCurrent = driver.GoCall(func(args driver.Words) int32 {
 		device.Lock()
 		defer device.Unlock()
-		device.current[syscall.Gettid()] = h
+		device.current[syscall.Gettid()] = args[0]
 		return success
 	})
 	api.GetErrorName = cb(func(code int32, p **byte) int32 {
@@ -157,22 +165,24 @@ func memoryCalls(api *driver.API) {
 			return success
 		})
 	})
-	api.MemcpyHtoDAsync = cb(func(dst uint64, src unsafe.Pointer, n uint64, s uintptr) int32 {
-		return on(s, func(c *context, s *stream) int32 { return c.copyIn(s, dst, src, n) })
+	api.MemcpyHtoDAsync = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[3], func(c *context, s *stream) int32 {
+			return c.copyIn(s, uint64(args[0]), pointer(args, 1), uint64(args[2]))
+		})
 	})
-	api.MemcpyDtoHAsync = cb(func(dst unsafe.Pointer, src, n uint64, s uintptr) int32 {
-		return on(s, func(c *context, s *stream) int32 { return c.copyOut(s, dst, src, n) })
+	api.MemcpyDtoHAsync = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[3], func(c *context, s *stream) int32 {
+			return c.copyOut(s, pointer(args, 0), uint64(args[1]), uint64(args[2]))
+		})
 	})
-	api.MemcpyDtoDAsync = cb(func(dst, src, n uint64, s uintptr) int32 {
-		return on(s, func(c *context, s *stream) int32 { return c.copyWithin(s, dst, src, n) })
+	api.MemcpyDtoDAsync = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[3], func(c *context, s *stream) int32 {
+			return c.copyWithin(s, uint64(args[0]), uint64(args[1]), uint64(args[2]))
+		})
 	})
-	api.MemsetD8Async = cb(func(dst uint64, v uint8, n uint64, s uintptr) int32 {
-		return on(s, func(c *context, s *stream) int32 {
-			return c.write(s, dst, n, func(bytes []byte) {
-				for i := range bytes {
-					bytes[i] = v
-				}
-			})
+	api.MemsetD8Async = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[3], func(c *context, s *stream) int32 {
+			return c.fill(s, uint64(args[0]), byte(args[1]), uint64(args[2]))
 		})
 	})
 }
@@ -183,10 +193,10 @@ func streamCalls(api *driver.API) {
 		return in(func(c *context) int32 { *p = c.handle(newStream(c)); return success })
 	})
 	api.StreamDestroy = cb(func(h uintptr) int32 {
-		return on(h, func(c *context, s *stream) int32 { s.wait(); c.forget(h); return c.code() })
+		return on(h, func(c *context, s *stream) int32 { s.wait(); s.close(); c.forget(h); return c.code() })
 	})
-	api.StreamSynchronize = cb(func(h uintptr) int32 {
-		return on(h, func(c *context, s *stream) int32 {
+	api.StreamSynchronize = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[0], func(c *context, s *stream) int32 {
 			if s.capturing() {
 				return captureUnsupported
 			}
@@ -194,25 +204,30 @@ func streamCalls(api *driver.API) {
 			return c.code()
 		})
 	})
-	api.StreamWaitEvent = cb(func(h, eh uintptr, _ uint32) int32 {
-		return on(h, func(c *context, s *stream) int32 {
-			e := object[event](c, eh)
+	api.StreamWaitEvent = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[0], func(c *context, s *stream) int32 {
+			e := object[event](c, args[1])
 			if e == nil {
 				return invalidHandle
 			}
 			if s.capturing() {
 				return captureUnsupported
 			}
-			e.follow(s)
+			s.push(task{kind: taskWait, e: e, recording: e.last()})
 			return c.code()
 		})
 	})
+	eventCalls(api)
+}
+
+func eventCalls(api *driver.API) {
+	cb := purego.NewCallback
 	api.EventCreate = cb(func(p *uintptr, _ uint32) int32 {
 		return in(func(c *context) int32 { *p = c.handle(newEvent()); return success })
 	})
-	api.EventRecord = cb(func(h, sh uintptr) int32 {
-		return on(h, func(c *context, e *event) int32 {
-			s := object[stream](c, sh)
+	api.EventRecord = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[0], func(c *context, e *event) int32 {
+			s := object[stream](c, args[1])
 			if s == nil {
 				return invalidHandle
 			}
@@ -223,16 +238,16 @@ func streamCalls(api *driver.API) {
 			return c.code()
 		})
 	})
-	api.EventQuery = cb(func(h uintptr) int32 {
-		return on(h, func(c *context, e *event) int32 {
+	api.EventQuery = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[0], func(c *context, e *event) int32 {
 			if !e.done() {
 				return notReady
 			}
 			return c.code()
 		})
 	})
-	api.EventSynchronize = cb(func(h uintptr) int32 {
-		return on(h, func(c *context, e *event) int32 { e.wait(c); return c.code() })
+	api.EventSynchronize = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[0], func(c *context, e *event) int32 { e.waitFor(c, e.last()); return c.code() })
 	})
 	api.EventElapsedTime = cb(func(ms *float32, h, eh uintptr) int32 {
 		return on(h, func(c *context, start *event) int32 {
@@ -297,26 +312,30 @@ func moduleCalls(api *driver.API) {
 			return success
 		})
 	})
-	api.LaunchKernel = cb(func(h uintptr, gx, gy, gz, bx, by, bz, shared uint32, sh uintptr,
-		params *unsafe.Pointer, _ uintptr) int32 {
-		return on(h, func(c *context, f *kernelOf) int32 {
-			s := object[stream](c, sh)
-			if s == nil {
-				return invalidHandle
-			}
-			grid, block := [3]uint32{gx, gy, gz}, [3]uint32{bx, by, bz}
-			if !f.launchable(grid, block, shared) {
-				return invalidValue
-			}
-			buf := make([]byte, f.k.paramSize)
-			values := unsafe.Slice(params, len(f.k.head.Params))
-			for i, q := range f.k.head.Params {
-				copy(buf[q.Offset:q.Offset+q.Size], unsafe.Slice((*byte)(values[i]), q.Size))
-			}
-			s.push(c.launch(f, grid, block, shared, buf))
-			return success
-		})
+	api.LaunchKernel = driver.GoCall(func(args driver.Words) int32 {
+		return on(args[0], func(c *context, f *kernelOf) int32 { return c.queue(f, args) })
 	})
+}
+
+// queue is the rest of cuLaunchKernel.
+func (c *context) queue(f *kernelOf, args driver.Words) int32 {
+	s := object[stream](c, args[8])
+	if s == nil {
+		return invalidHandle
+	}
+	grid := [3]uint32{uint32(args[1]), uint32(args[2]), uint32(args[3])}
+	block := [3]uint32{uint32(args[4]), uint32(args[5]), uint32(args[6])}
+	shared := uint32(args[7])
+	if !f.launchable(grid, block, shared) {
+		return invalidValue
+	}
+	l := f.launch(c, grid, block, shared)
+	values := unsafe.Slice((*unsafe.Pointer)(pointer(args, 9)), len(f.k.head.Params))
+	for i, q := range f.k.head.Params {
+		copy(l.params[q.Offset:q.Offset+q.Size], unsafe.Slice((*byte)(values[i]), q.Size))
+	}
+	s.push(task{kind: taskLaunch, launch: l})
+	return success
 }
 
 // report writes the compiler's log where the options ask for it.

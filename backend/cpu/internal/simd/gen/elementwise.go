@@ -14,13 +14,15 @@ func elementwise(e *elem) {
 	binary(e, "mul", "a * b", func(a, b VecVirtual) VecVirtual { e.mul(b, a, a); return a })
 	binary(e, "div", "a / b", func(a, b VecVirtual) VecVirtual { e.div(b, a, a); return a })
 	greater := newOrder(e, true)
-	binary(e, "addQuiet", "a + b, NaN as math.NaN", func(a, b VecVirtual) VecVirtual {
-		bad, nan := YMM(), YMM()
-		e.add(b, a, a)
-		e.compare(unordered, a, a, bad)
-		e.move(greater.nan(), nan)
-		e.blend(bad, nan, a, a)
-		return a
+	addKept(e, greater.nan())
+	binary(e, "guard", "0 where a is 0 and b is not finite, else b", func(a, b VecVirtual) VecVirtual {
+		bad, zero := YMM(), e.zero()
+		e.sub(b, b, bad)
+		e.compare(unordered, bad, bad, bad)
+		e.compare(equal, zero, a, a)
+		e.and(a, bad, bad)
+		e.blend(bad, zero, b, b)
+		return b
 	})
 	binary(e, "max", "max(a, b)", greater.pair)
 	smaller := newOrder(e, false)
@@ -29,6 +31,7 @@ func elementwise(e *elem) {
 	extremeFour(e, "max", greater)
 	extremeFour(e, "min", smaller)
 	divBy(e)
+	negative(e)
 	subBy(e)
 	shifts(e)
 }
@@ -39,6 +42,7 @@ type stream struct {
 	e    *elem
 	out  GPVirtual
 	in   []GPVirtual
+	kept int // an input, other than the first, that the body changes and that is stored too
 	n    GPVirtual
 	at   GPVirtual // bytes done
 	body func(in []VecVirtual) VecVirtual
@@ -63,6 +67,9 @@ func (s *stream) emit(unroll int) {
 				in = append(in, s.e.loaded(s.place(p, k)))
 			}
 			s.e.move(s.body(in), s.place(s.out, k))
+			if s.kept > 0 {
+				s.e.move(in[s.kept], s.place(s.in[s.kept], k))
+			}
 		}
 		ADDQ(U32(32*u), s.at)
 		JMP(LabelRef(loop))
@@ -78,6 +85,9 @@ func (s *stream) emit(unroll int) {
 		in = append(in, v)
 	}
 	s.e.moveMasked(s.body(in), mask, s.place(s.out, 0))
+	if s.kept > 0 {
+		s.e.moveMasked(in[s.kept], mask, s.place(s.in[s.kept], 0))
+	}
 	Label("done")
 	end()
 }
@@ -92,6 +102,25 @@ func binary(e *elem, name, formula string, body func(a, b VecVirtual) VecVirtual
 	s := &stream{e: e, out: param("out"), in: []GPVirtual{param("a"), param("b")}, n: param("n")}
 	s.body = func(in []VecVirtual) VecVirtual { return body(in[0], in[1]) }
 	s.emit(4)
+}
+
+// addKept is a row of a cumulative sum, in one pass.
+func addKept(e *elem, quietNaN Op) {
+	function("addKept"+e.suffix, fmt.Sprintf("func(out, a, b, x *%s, n int)", e.typ),
+		"addKept"+e.suffix+" is b = b + x, then out = a + b, NaN as math.NaN, element by element.")
+	s := &stream{e: e, out: param("out"), n: param("n"), kept: 1}
+	s.in = []GPVirtual{param("a"), param("b"), param("x")}
+	s.body = func(in []VecVirtual) VecVirtual {
+		bad, nan := YMM(), YMM()
+		sum, b := in[0], in[1]
+		e.add(in[2], b, b)
+		e.add(b, sum, sum)
+		e.compare(unordered, sum, sum, bad)
+		e.move(quietNaN, nan)
+		e.blend(bad, nan, sum, sum)
+		return sum
+	}
+	s.emit(2)
 }
 
 // order is the greater or the smaller of two: NaN wins, as math.NaN, and −0 is below +0.
@@ -176,12 +205,27 @@ func divBy(e *elem) {
 	s.emit(4)
 }
 
-// parameter is a scalar parameter in every lane.
+func negative(e *elem) {
+	function("neg"+e.suffix, fmt.Sprintf("func(out, a *%s, n int)", e.typ), "neg"+e.suffix+" is out = -a, element by element.")
+	s := &stream{e: e, out: param("out"), in: []GPVirtual{param("a")}, n: param("n")}
+	sign := e.loaded(e.constant("sign"+e.suffix, 1<<(8*e.size-1)))
+	s.body = func(in []VecVirtual) VecVirtual { e.xor(sign, in[0], in[0]); return in[0] }
+	s.emit(4)
+}
+
+// parameter is a scalar parameter in every lane. (Load would move it by an SSE instruction: where the upper half of
+// a register is in use by then, that takes 100 ns.)
 func (e *elem) parameter(name string) VecVirtual {
-	x, y := XMM(), YMM()
-	Load(Param(name), x)
-	e.broadcast(x, y)
-	return y
+	return e.parameterIn(YMM(), name)
+}
+
+func (e *elem) parameterIn(r VecVirtual, name string) VecVirtual {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	e.broadcast(b.Addr, r)
+	return r
 }
 
 func subBy(e *elem) {

@@ -28,7 +28,13 @@ func main() {
 		products(e)
 	}
 	elementary()
+	elementaryWide()
+	rowsPast()
+	fencePast()
 	places()
+	takes()
+	moves()
+	runs()
 	Generate()
 }
 
@@ -39,6 +45,8 @@ type elem struct {
 	shift       int // log₂ size
 
 	add, sub, mul, div, max, min, and, or, xor, move, fma func(...Op)
+
+	addOne, moveOne func(...Op) // of the first lane
 
 	broadcast  func(...Op)
 	compare    func(...Op)               // predicate, a, b, c: c = b predicate a
@@ -51,6 +59,7 @@ var float32s = &elem{
 	suffix: "F32", typ: "float32", size: 4, lanes: 8, shift: 2,
 	add: VADDPS, sub: VSUBPS, mul: VMULPS, div: VDIVPS, max: VMAXPS, min: VMINPS,
 	and: VANDPS, or: VORPS, xor: VXORPS, move: VMOVUPS, fma: VFMADD231PS,
+	addOne: VADDSS, moveOne: VMOVSS,
 	broadcast: VBROADCASTSS, compare: VCMPPS, blend: VBLENDVPS, moveMasked: VMASKMOVPS, signs: VMOVMSKPS,
 }
 
@@ -58,6 +67,7 @@ var float64s = &elem{
 	suffix: "F64", typ: "float64", size: 8, lanes: 4, shift: 3,
 	add: VADDPD, sub: VSUBPD, mul: VMULPD, div: VDIVPD, max: VMAXPD, min: VMINPD,
 	and: VANDPD, or: VORPD, xor: VXORPD, move: VMOVUPD, fma: VFMADD231PD,
+	addOne: VADDSD, moveOne: VMOVSD,
 	broadcast: VBROADCASTSD, compare: VCMPPD, blend: VBLENDVPD, moveMasked: VMASKMOVPD, signs: VMOVMSKPD,
 }
 
@@ -159,3 +169,6 @@ func (e *elem) loaded(m Mem) VecVirtual {
 	e.move(m, r)
 	return r
 }
+
+// one is a parameter in the first lane of a register.
+func (e *elem) one(name string) VecVirtual { return Load(Param(name), XMM()).(VecVirtual) }

@@ -8,11 +8,15 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-const blockSize = 128 // as in package simd
+const (
+	blockSize  = 128 // as in package simd
+	treeLevels = 10
+	sumAhead   = 4096 // bytes that are prefetched before they are read: lines of a page gain 0.08 by it
+)
 
 func sums(e *elem) {
 	sumBlock(e)
-	sumBlocks(e)
+	sumTree(e)
 }
 
 // lanes8 is the eight lanes of a block: one register of float32, two of float64.
@@ -94,62 +98,78 @@ func sumBlock(e *elem) {
 	end()
 }
 
-func sumBlocks(e *elem) {
-	function("sumBlocks"+e.suffix, fmt.Sprintf("func(dst, x *%s, blocks int)", e.typ),
-		"sumBlocks"+e.suffix+" sums blocks of 128 elements, four at a time so that their lanes hide each other's\n"+
-			"latency: it is bound by two loads a cycle, then by memory.")
-	dst, x, blocks := param("dst"), param("x"), param("blocks")
+func sumTree(e *elem) {
+	function("sumTree"+e.suffix, fmt.Sprintf("func(x *%s, fours int, rest %s, more int) %s", e.typ, e.typ, e.typ),
+		"sumTree"+e.suffix+" is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind\n"+
+			"them. fours is less than 1<<"+fmt.Sprint(treeLevels)+". Four blocks at a time hide the latency of each other's lanes, and their\n"+
+			"sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.")
+	x, fours := param("x"), param("fours")
+	levels := AllocLocal(treeLevels * e.size)
 	bytes := blockSize * e.size
-	count := GP64()
+	count, steps, bits, at := GP64(), GP64(), GP64(), GP64()
+	XORQ(count, count)
 	Label("loop")
-	SUBQ(Imm(4), blocks)
-	JL(LabelRef("rest"))
+	CMPQ(count, fours)
+	JGE(LabelRef("total"))
 	var four [4]lanes8
 	for b := range four {
 		four[b] = newLanes8(e)
 	}
-	MOVQ(U32(blockSize/16), count)
+	MOVQ(U32(blockSize/16), steps)
 	Label("four")
+	for b := range four {
+		PREFETCHT0(Mem{Base: x, Disp: b*bytes + sumAhead})
+	}
 	for k := range 2 {
 		for b, l := range four {
 			l.add(Mem{Base: x, Disp: b*bytes + k*8*e.size})
 		}
 	}
 	ADDQ(U32(16*e.size), x)
-	DECQ(count)
+	DECQ(steps)
 	JNZ(LabelRef("four"))
 	ADDQ(U32(3*bytes), x)
-	storeFour(e, four, dst)
-	ADDQ(U32(4*e.size), dst)
+	v := totalOfFour(e, four)
+	MOVQ(count, bits)
+	LEAQ(levels, at)
+	Label("join")
+	SHRQ(Imm(1), bits)
+	JCC(LabelRef("store"))
+	e.addOne(Mem{Base: at}, v, v)
+	ADDQ(Imm(uint64(e.size)), at)
+	JMP(LabelRef("join"))
+	Label("store")
+	e.moveOne(v, Mem{Base: at})
+	INCQ(count)
 	JMP(LabelRef("loop"))
-	Label("rest")
-	ADDQ(Imm(4), blocks)
+	Label("total")
+	LEAQ(levels, at)
+	more := param("more")
+	sum := e.one("rest")
+	TESTQ(more, more)
+	JNZ(LabelRef("levels"))
+	Label("first") // the smallest subtree is what the others are joined to
+	e.moveOne(Mem{Base: at}, sum)
+	ADDQ(Imm(uint64(e.size)), at)
+	SHRQ(Imm(1), count)
+	JCC(LabelRef("first"))
+	Label("levels")
+	TESTQ(count, count)
 	JZ(LabelRef("done"))
-	Label("single")
-	one := newLanes8(e)
-	MOVQ(U32(blockSize/16), count)
-	Label("one")
-	for k := range 2 {
-		one.add(Mem{Base: x, Disp: k * 8 * e.size})
-	}
-	ADDQ(U32(16*e.size), x)
-	DECQ(count)
-	JNZ(LabelRef("one"))
-	if e.lanes == 4 {
-		VMOVSD(one.total(), Mem{Base: dst})
-	} else {
-		VMOVSS(one.total(), Mem{Base: dst})
-	}
-	ADDQ(U32(e.size), dst)
-	DECQ(blocks)
-	JNZ(LabelRef("single"))
+	SHRQ(Imm(1), count)
+	JCC(LabelRef("empty"))
+	e.addOne(Mem{Base: at}, sum, sum)
+	Label("empty")
+	ADDQ(Imm(uint64(e.size)), at)
+	JMP(LabelRef("levels"))
 	Label("done")
+	Store(sum, ReturnIndex(0))
 	end()
 }
 
-// storeFour stores the sums of four blocks. Lane j of a block is joined with lane j + 2, then the two that
-// are left, as in total, in the four blocks at once.
-func storeFour(e *elem, four [4]lanes8, dst GPVirtual) {
+// totalOfFour is the tree of four blocks, the first element of a register. Lane j of a block is joined with lane
+// j + 2, then the two that are left, as in total, in the four blocks at once.
+func totalOfFour(e *elem, four [4]lanes8) VecVirtual {
 	var q [4]VecVirtual
 	for b := range q {
 		q[b] = four[b].quarter()
@@ -164,11 +184,13 @@ func storeFour(e *elem, four [4]lanes8, dst GPVirtual) {
 			VADDPD(high, low, low)
 			pairs[k] = low
 		}
-		sum := YMM()
+		sum, high := YMM(), XMM()
 		VHADDPD(pairs[1], pairs[0], sum) // a, c, b, d
-		VPERMPD(Imm(0xd8), sum, sum)
-		VMOVUPD(sum, Mem{Base: dst})
-		return
+		VEXTRACTF128(Imm(1), sum, high)
+		low := sum.AsX().(VecVirtual)
+		VADDPD(high, low, low) // a + b, c + d
+		VHADDPD(low, low, low)
+		return low
 	}
 	var pairs [2]VecVirtual
 	for k := range pairs {
@@ -181,6 +203,8 @@ func storeFour(e *elem, four [4]lanes8, dst GPVirtual) {
 	even, odd := XMM(), XMM()
 	VSHUFPS(Imm(0x88), pairs[1], pairs[0], even)
 	VSHUFPS(Imm(0xdd), pairs[1], pairs[0], odd)
-	VADDPS(odd, even, even)
-	VMOVUPS(even, Mem{Base: dst})
+	VADDPS(odd, even, even) // a, b, c, d
+	VHADDPS(even, even, even)
+	VHADDPS(even, even, even)
+	return even
 }

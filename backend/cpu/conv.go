@@ -1,0 +1,175 @@
+package cpu
+
+import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// conv is out[n, g…, o, p…] = Σ x̃[n, g…, c, p·s + k·d]·w[g…, o, c, k…], as products of matrices: the rows are
+// the features o, the inner axis channels and taps (c, k…), the columns windows (n, p…).
+//
+// The order of every sum is fixed by the extents: (c, k…) in row-major order is cut in blocks of up to 256, of
+// whole channels or of taps of one channel, as few and as equal as can be; a block is summed from 0 on as in a
+// product of matrices, by fused multiply-adds for floats where the CPU has them, and the sums of the blocks are
+// added in order.
+//
+// It is bound by arithmetic, or by packing where there are few features. No matrix of windows is made: for a
+// block of the inner axis and some columns, the elements of x that they read are copied to a box with the
+// padding around them, unless they can be read where they lie, and from there each strip of columns, as wide
+// as a tile, is packed by runs. The box is smaller than what is packed by as much as windows overlap, and all
+// of it stays in the second-level cache.
+type conv[E tensor.Element, A summable] struct {
+	operands fixed
+	rows     rowsOf[E, A]
+	tile     panelProduct[A]
+	add      func(out, a, b []A)
+	groups   nest // operand 0 the result, 1 and 2 those of the op
+	phases   []convPhase
+	zero     *nest // of the result, where the phases leave some out
+
+	images, channels, features int
+	xImage, xChannel           int // distances in x,
+	wFeature                   int // in the weight as it is read
+	cImage, cFeature           int // and in the result
+	copied                     bool
+	weights                    nest // of the weight, group by group and row by row, where it is copied
+
+	states states[convRun[E, A]]
+	spare  states[convScratch[A]]
+}
+
+// convBytes bounds what is packed at a time: half of a second-level cache.
+const convBytes = 1 << 20
+
+func compileConv(op ops.ConvOp, out, x, w graph.Operand) (graph.Kernel, error) {
+	want, err := op.Infer(specsOf([]graph.Operand{x, w}))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSpec("result", out, want[0].DType, want[0].Shape); err != nil {
+		return nil, err
+	}
+	windows := out.Shape[0] * tensor.Size(out.Shape[out.Rank()-len(op.Strides):])
+	switch x.DType {
+	case tensor.Int8:
+		return newConv(op, out, x, w, sameRows[int8](), looped[int8]())
+	case tensor.Int16:
+		return newConv(op, out, x, w, sameRows[int16](), looped[int16]())
+	case tensor.Int32:
+		return newConv(op, out, x, w, sameRows[int32](), looped[int32]())
+	case tensor.Int64:
+		return newConv(op, out, x, w, sameRows[int64](), looped[int64]())
+	case tensor.Uint8:
+		return newConv(op, out, x, w, sameRows[uint8](), looped[uint8]())
+	case tensor.Uint16:
+		return newConv(op, out, x, w, sameRows[uint16](), looped[uint16]())
+	case tensor.Uint32:
+		return newConv(op, out, x, w, sameRows[uint32](), looped[uint32]())
+	case tensor.Uint64:
+		return newConv(op, out, x, w, sameRows[uint64](), looped[uint64]())
+	case tensor.Float16:
+		return newConv(op, out, x, w, float16Rows, panelsOf[float32](windows))
+	case tensor.BFloat16:
+		return newConv(op, out, x, w, bfloat16Rows, panelsOf[float32](windows))
+	case tensor.Float32:
+		return newConv(op, out, x, w, sameRows[float32](), panelsOf[float32](windows))
+	case tensor.Float64:
+		return newConv(op, out, x, w, sameRows[float64](), panelsOf[float64](windows))
+	case tensor.Complex64:
+		return newConv(op, out, x, w, complex64Rows, loopedBy(macComplex))
+	}
+	return newConv(op, out, x, w, sameRows[complex128](), loopedBy(macComplex))
+}
+
+func newConv[E tensor.Element, A summable](op ops.ConvOp, out, x, w graph.Operand, rows rowsOf[E, A],
+	tile panelProduct[A]) (graph.Kernel, error) {
+	groups := w.Rank() - 2 - len(op.Strides)
+	p := &conv[E, A]{
+		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, w}}, rows: rows, tile: tile,
+		add:    simd.SumsOf[A]().Row,
+		groups: newNest(axesFrom(out, 1, groups), axesFrom(x, 1, groups), axesFrom(w, 0, groups)),
+		images: x.Shape[0], channels: w.Shape[groups+1], features: w.Shape[groups],
+		xImage: x.Strides[0], xChannel: x.Strides[groups+1], wFeature: w.Strides[groups],
+		cImage: out.Strides[0], cFeature: out.Strides[groups+1],
+	}
+	if out.Size() == 0 {
+		return p, nil
+	}
+	whole := w.Size() > 0
+	if whole {
+		var err error
+		if p.phases, whole, err = convPhases(op, out, x, w); err != nil {
+			return nil, err
+		}
+	}
+	if !whole {
+		n := newNestByStride(out.Layout)
+		p.zero = &n
+	}
+	for i := range p.phases {
+		p.arrange(&p.phases[i], w, groups)
+	}
+	if p.copied {
+		p.weights = newNest(axesFrom(w, 0, groups+1))
+	}
+	return p, nil
+}
+
+// axesFrom is a layout's axes from one on.
+func axesFrom(o graph.Operand, from, n int) tensor.Layout {
+	return tensor.Layout{Shape: o.Shape[from:][:n], Strides: o.Strides[from:][:n], Offset: o.Offset}
+}
+
+// arrange decides how a phase is multiplied.
+func (p *conv[E, A]) arrange(ph *convPhase, w graph.Operand, groups int) {
+	wide := p.tile.size().columns
+	ph.images, ph.columns = 1, ph.places
+	if p.images > 1 && ph.places%wide != 0 && ph.places < 8*wide {
+		ph.images, ph.columns = p.images, p.images*ph.places
+	}
+	result := tensor.Layout{}
+	weight := tensor.Layout{Shape: []int{p.channels}, Strides: []int{w.Strides[groups+1]}}
+	for _, a := range ph.axes {
+		result.Shape, result.Strides = append(result.Shape, a.count), append(result.Strides, a.c)
+		weight.Shape, weight.Strides = append(weight.Shape, a.size), append(weight.Strides, a.w)
+	}
+	n := newNest(result)
+	ph.direct = p.rows.same && ph.images == 1 && n.rows == 1 && (n.row == 1 || n.step[0] == 1) && p.cFeature >= 0
+	ph.weight = newNest(weight)
+	runs := ph.weight.step[0] == 1 && ph.weight.row >= min(ph.weight.rows*ph.weight.row, convRunOfWeight)
+	if !p.rows.same || p.wFeature < 0 || !runs {
+		p.copied = true
+	}
+	if ph.inside {
+		in := ph.inner()
+		along := in.stride
+		if ph.turned {
+			along = in.dilation
+		}
+		ph.inside = p.rows.same && (in.x*along == 1 || max(in.size, in.count) == 1)
+	}
+}
+
+// convRunOfWeight is the length of a run of the weight from which on panels are packed from where it lies; with
+// shorter ones it is copied first.
+const convRunOfWeight = 64
+
+// convBlock is a block of the inner axis: some channels, and some taps of each.
+type convBlock struct{ channel, channels, tap, taps int }
+
+// next is the block that follows; one without channels is the end.
+func (b convBlock) next(channels, taps int) convBlock {
+	if b.tap += b.taps; b.channels == 0 || b.tap >= taps {
+		b.channel, b.tap = b.channel+b.channels, 0
+	}
+	b.channels = min(evenly(channels, max(1, matmulBlock/taps)), channels-b.channel)
+	b.taps = min(evenly(taps, matmulBlock), taps-b.tap)
+	return b
+}
+
+// evenly is the length of pieces of n, as few as there are with a length of most, and as long as each other.
+func evenly(n, most int) int { return ceilDiv(n, max(1, ceilDiv(n, most))) }
+
+func (b convBlock) depth() int { return b.channels * b.taps }

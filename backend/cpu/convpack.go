@@ -1,0 +1,176 @@
+package cpu
+
+import "github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+
+// convScratch is what a thread works with: where its item lies, and a block of it.
+type convScratch[A any] struct {
+	groups         strips
+	cAt, xAt, wAt  int // of the product
+	i0, i1, j0, j1 int // rows and columns of the item
+
+	src     []A // what columns are packed from: x, or the box
+	box     []A
+	windows []convWindow
+	columns []convColumns
+	strips  []int // the first of each strip's columns, and the end
+	taps    []convTaps
+	places  simd.Runs // of all taps, or of the columns of a strip
+	index   []int
+	cursor  cursor
+
+	packed, lines, panels, sums, edge, line []A
+}
+
+// convColumns is a run of columns of a strip: windows side by side along the innermost axis.
+type convColumns struct {
+	at, n      int // the first, counted from the item's
+	place, out int // where its windows begin in src, and lie in the result
+}
+
+// convTaps is a run of the inner axis: taps side by side along the innermost axis.
+type convTaps struct{ at, n, place int }
+
+// read finds out which elements of x the columns read over a block, and makes a box of them, unless they can be
+// read where they lie.
+func (r *convRun[E, A]) read(w *convScratch[A], b convBlock) {
+	p, ph := r.p, r.ph
+	first := &ph.axes[0]
+	p0, p1, k0, k1 := 0, first.count, 0, first.size
+	if each := ph.places / first.count; ph.images == 1 {
+		p0, p1 = w.j0/each, (w.j1-1)/each+1
+	}
+	if each := ph.taps / first.size; b.taps < ph.taps {
+		k0, k1 = b.tap/each, (b.tap+b.taps-1)/each+1
+	}
+	image0, image1 := 0, 1
+	if ph.images > 1 {
+		image0, image1 = w.j0/ph.places, (w.j1-1)/ph.places+1
+	}
+	w.windows = grown(w.windows, len(ph.axes))
+	channel, image, place := p.xChannel, p.xImage, 0
+	if ph.inside {
+		place = w.xAt + image0*p.xImage + b.channel*p.xChannel
+		for k := range ph.axes {
+			a := &ph.axes[k]
+			w.windows[k] = a.inX(0, 0)
+			place += w.windows[k].from * a.x
+		}
+		place += p0*w.windows[0].window + k0*w.windows[0].tap
+		w.src = r.xa
+	} else {
+		channel = 1
+		for k := len(ph.axes) - 1; k >= 0; k-- {
+			a := &ph.axes[k]
+			if k == 0 {
+				w.windows[k] = a.part(p0, p1, k0, k1, len(ph.axes) == 1, ph.turned)
+			} else {
+				w.windows[k] = a.part(0, a.count, 0, a.size, k == len(ph.axes)-1, ph.turned)
+			}
+			w.windows[k].window, w.windows[k].tap = w.windows[k].window*channel, w.windows[k].tap*channel
+			channel *= w.windows[k].size()
+		}
+		image = b.channels * channel
+		w.box = grown(w.box, (image1-image0)*image)
+		for n := image0; n < image1; n++ {
+			for c := range b.channels {
+				at := w.xAt + n*p.xImage + (b.channel+c)*p.xChannel
+				r.fill(w, w.box[(n-image0)*image+c*channel:][:channel], 0, at)
+			}
+		}
+		w.src = w.box
+	}
+	r.locateColumns(w, place-image0*image-p0*w.windows[0].window, image)
+	r.locateTaps(w, b, -k0*w.windows[0].tap, channel)
+}
+
+// fill fills the box of one channel of an image, from an axis on: zeros where there is no element.
+func (r *convRun[E, A]) fill(w *convScratch[A], box []A, axis, at int) {
+	a, win := &r.ph.axes[axis], &w.windows[axis]
+	each := len(box) / win.size()
+	for u := range win.outer {
+		from := win.from + u*win.outerStep
+		// Elements from + v·step with lo ≤ v < hi exist.
+		lo, hi := 0, 0
+		if from < 0 {
+			lo = min(win.run, ceilDiv(-from, win.step))
+		}
+		if from < a.extent {
+			hi = min(win.run, (a.extent-1-from)/win.step+1)
+		}
+		hi = max(lo, hi)
+		part := box[u*win.run*each:][:win.run*each]
+		clear(part[:lo*each])
+		clear(part[hi*each:])
+		place, step := at+(from+lo*win.step)*a.x, win.step*a.x
+		if axis == len(r.ph.axes)-1 {
+			if hi > lo {
+				r.p.rows.load(part[lo:hi], r.x, place, step)
+			}
+			continue
+		}
+		for v := lo; v < hi; v++ {
+			r.fill(w, part[v*each:][:each], axis+1, place)
+			place += step
+		}
+	}
+}
+
+// locateColumns lists the columns of the item in runs, strip by strip; window 0 of image 0 begins at place.
+func (r *convRun[E, A]) locateColumns(w *convScratch[A], place, image int) {
+	p, ph := r.p, r.ph
+	wide, last := p.tile.size().columns, len(ph.axes)-1
+	w.columns, w.strips, w.index = w.columns[:0], w.strips[:0], grown(w.index, last+1)
+	n, rest := w.j0/ph.places, w.j0%ph.places
+	for k := last; k >= 0; k-- {
+		w.index[k], rest = rest%ph.axes[k].count, rest/ph.axes[k].count
+	}
+	for j := w.j0; j < w.j1; {
+		at := j - w.j0
+		if at%wide == 0 {
+			w.strips = append(w.strips, len(w.columns))
+		}
+		c := convColumns{at: at, place: place + n*image, out: n * p.cImage}
+		for k, i := range w.index {
+			c.place += i * w.windows[k].window
+			c.out += i * ph.axes[k].c
+		}
+		c.n = min(ph.axes[last].count-w.index[last], wide-at%wide, w.j1-j)
+		w.columns = append(w.columns, c)
+		j += c.n
+		w.index[last] += c.n
+		for k := last; k >= 0 && w.index[k] == ph.axes[k].count; k-- {
+			w.index[k] = 0
+			if k == 0 {
+				n++
+			} else {
+				w.index[k-1]++
+			}
+		}
+	}
+	w.strips = append(w.strips, len(w.columns))
+}
+
+// locateTaps lists the block's part of the inner axis in runs, and the places of all its taps, from that of a
+// window on; tap 0 of the block's first channel is at place.
+func (r *convRun[E, A]) locateTaps(w *convScratch[A], b convBlock, place, channel int) {
+	ph := r.ph
+	last := len(ph.axes) - 1
+	w.taps, w.index = w.taps[:0], grown(w.index, last+1)
+	w.places.Reset()
+	step := w.windows[last].tap
+	for c := range b.channels {
+		for tap := b.tap; tap < b.tap+b.taps; {
+			t, rest := convTaps{at: c*b.taps + tap - b.tap, place: place + c*channel}, tap
+			for k := last; k >= 0; k-- {
+				w.index[k], rest = rest%ph.axes[k].size, rest/ph.axes[k].size
+				t.place += w.index[k] * w.windows[k].tap
+			}
+			t.n = min(ph.axes[last].size-w.index[last], b.tap+b.taps-tap)
+			w.taps = append(w.taps, t)
+			for k := range t.n {
+				w.places.Add(t.place + k*step)
+			}
+			tap += t.n
+		}
+	}
+}
