@@ -24,7 +24,7 @@ var backends = map[string]Backend{
 }
 
 // openCUDA is device 0, or with ADJOINT_PTXSIM=1 the interpreter of its kernels; the same one for all.
-var openCUDA = sync.OnceValues(func() (graph.Backend, error) { return cuda.Open(0) })
+var openCUDA = sync.OnceValues(func() (*cuda.Backend, error) { return cuda.Open(0) })
 
 func cpuArgReduce(
 	dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int,
