@@ -67,8 +67,8 @@ func TestReduce(t *testing.T) {
 			for i, c := range cases {
 				extreme := fn == ops.ReduceMax || fn == ops.ReduceMin
 				for init := range 2 {
-					if i == 2 && extreme && init == 0 {
-						continue // an error of Infer
+					if i == 2 && extreme && init == 0 || testing.Short() && rng.IntN(3) > 0 {
+						continue // the first is an error of Infer
 					}
 					kind := rng.IntN(layoutKinds)
 					tune()
