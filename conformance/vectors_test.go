@@ -145,6 +145,13 @@ func runFolder(t *testing.T, dir string, wanted func(file string) bool) []*Repor
 	if err != nil {
 		t.Fatal(err)
 	}
+	if b.Name == "cuda" {
+		device, err := openCUDA()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log("device:", device.Device().Name)
+	}
 	files, err := Files(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,7 @@
 package cpu
 
 import (
-	"math"
-	"slices"
-
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -41,56 +39,15 @@ type argKernel interface {
 // ErrOverflow, for an axis too long for an int32 index too; ErrNonInjective.
 func CompileArgReduce(dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layout, axis int) (
 	*ArgReducePlan, error) {
-	from, to := roleOf("source", dt, src), roleOf("destination", index, dst)
 	p := &ArgReducePlan{index: index, fn: fn}
-	err := p.compile(draft{
-		name: "cpu.ArgReduce", in: []role{from}, out: []role{to},
-		dtypes: func() error { return argReducible(dt, index, fn) },
-		axes:   func() error { return insideAxis(axis, &from) },
-		shapes: func() error {
-			return to.fits(dropAxis(from.Shape, axis), "source shape %v without axis %d", from.Shape, axis)
-		},
-		possible: func() error {
-			if from.Shape[axis] == 0 {
-				return tensor.Errorf("", tensor.ErrUnsupported,
-					"axis %d of source shape %v is empty: there is no index to give", axis, from.Shape)
-			}
-			return nil
-		},
-		lengths: func() error {
-			if index == tensor.Int32 && from.Shape[axis]-1 > math.MaxInt32 {
-				return tensor.Errorf("", tensor.ErrOverflow,
-					"axis %d of source shape %v is too long for an int32 index", axis, from.Shape)
-			}
-			return nil
-		},
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
-			return &argReducer{fixed{out: out, in: in}, newArgKernel(p, axis)}, nil
-		},
-	})
-	if err != nil {
+	d := draft.ArgReduce("cpu.ArgReduce", dt, index, fn, src, dst, axis)
+	d.Kernel = func(out, in []graph.Operand) (graph.Kernel, error) {
+		return &argReducer{fixed{out: out, in: in}, newArgKernel(p, axis)}, nil
+	}
+	if err := p.compile(d); err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-// argReducible is the error for dtypes that an arg-reduction does not take.
-func argReducible(dt, index tensor.DType, fn ops.ArgFn) error {
-	switch {
-	case !dt.Valid() || dt == tensor.Bool:
-		return tensor.Errorf("", tensor.ErrDType, "source dtype %s has no order", dt)
-	case fn > ops.ArgMinAbsFn:
-		return tensor.Errorf("", tensor.ErrUnsupported, "no arg-reduction %d", fn)
-	case dt.IsComplex() && (fn == ops.ArgMaxFn || fn == ops.ArgMinFn):
-		return tensor.Errorf("", tensor.ErrUnsupported, "source dtype %s has no order but by magnitude", dt)
-	case index != tensor.Int32 && index != tensor.Int64:
-		return tensor.Errorf("", tensor.ErrDType, "index dtype %s is neither int32 nor int64", index)
-	}
-	return nil
-}
-
-func dropAxis(shape []int, axis int) []int {
-	return slices.Delete(slices.Clone(shape), axis, axis+1)
 }
 
 // IndexDType is the destination's element type, int32 or int64.

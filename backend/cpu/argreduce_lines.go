@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -56,7 +57,7 @@ func newArgLines[E tensor.Element, K number](p *ArgReducePlan, axis int, direct 
 	if p.fn == ops.ArgMinFn || p.fn == ops.ArgMinAbsFn {
 		k.first, k.update = order.FirstMin, order.UpdateMin
 	}
-	kept := tensor.Layout{Shape: dst.Shape, Strides: dropAxis(src.Strides, axis), Offset: src.Offset}
+	kept := tensor.Layout{Shape: dst.Shape, Strides: draft.DropAxis(src.Strides, axis), Offset: src.Offset}
 	k.lines = newNestByStride(kept, dst)
 	if sideBySide(&k.lines, k.length, k.step) {
 		k.width = stripWidth(&k.lines, k.length, sizeOf[K]())

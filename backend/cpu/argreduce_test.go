@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -19,7 +20,7 @@ var argFns = []ops.ArgFn{ops.ArgMaxFn, ops.ArgMinFn, ops.ArgMaxAbsFn, ops.ArgMin
 // argOf runs a plan over the lines of axis and gives the indices in row-major order.
 func argOf(t *testing.T, x *Exec, src tensor.View, fn ops.ArgFn, axis int) []int64 {
 	t.Helper()
-	shape := dropAxis(src.Shape(), axis)
+	shape := draft.DropAxis(src.Shape(), axis)
 	dst := tensor.Must(tensor.New(tensor.Int64, shape...))
 	p, err := CompileArgReduce(src.DType(), tensor.Int64, fn, src.Layout(), dst.Layout(), axis)
 	if err != nil {
@@ -160,7 +161,7 @@ var execs = []*Exec{Serial(), Threads(2), Threads(3)}
 // checkArg runs one plan into a destination whose elements and holes hold −7 before.
 func checkArg(t *testing.T, x *Exec, src tensor.View, fn ops.ArgFn, axis int, index tensor.DType, kind string, want []int) {
 	t.Helper()
-	l, n := layoutOf(kind, dropAxis(src.Shape(), axis))
+	l, n := layoutOf(kind, draft.DropAxis(src.Shape(), axis))
 	dst := tensor.Must(tensor.New(index, n))
 	view := tensor.Must(dst.View().With(l))
 	fillIndices(dst, -7)
@@ -210,7 +211,7 @@ func indexValues(v tensor.View) []int {
 func naiveArg[T tensor.Element](values []T, shape []int, axis int, fn ops.ArgFn) []int {
 	l := tensor.RowMajor(shape)
 	var out []int
-	for idx := range tensor.Indices(dropAxis(shape, axis)) {
+	for idx := range tensor.Indices(draft.DropAxis(shape, axis)) {
 		at := slices.Insert(slices.Clone(idx), axis, 0)
 		best, bestNaN, arg := new(big.Float), false, -1
 		for i := range shape[axis] {
@@ -473,7 +474,7 @@ func argAllocatesNothing(t *testing.T) {
 	for _, shape := range [][]int{{200_000}, {600, 90}, {90, 600}} {
 		for axis := range shape {
 			src := tensor.Must(tensor.New(tensor.Float16, shape...))
-			dst := tensor.Must(tensor.New(tensor.Int64, dropAxis(shape, axis)...))
+			dst := tensor.Must(tensor.New(tensor.Int64, draft.DropAxis(shape, axis)...))
 			p := tensor.Must(CompileArgReduce(tensor.Float16, tensor.Int64, ops.ArgMinAbsFn, src.Layout(), dst.Layout(), axis))
 			t.Run(fmt.Sprint(shape, axis), func(t *testing.T) {
 				steadyRun(t, func(x *Exec) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -103,7 +104,7 @@ func (v *argVector) run(t *testing.T) {
 		dst = tensor.Layout{Shape: a.Dest.Dims, Strides: a.Dest.Strides, Offset: a.Dest.Offset}
 		size, fill = a.Dest.Size, a.Dest.Fill
 	case a.Axis < len(a.Dims):
-		dst = tensor.RowMajor(dropAxis(a.Dims, a.Axis))
+		dst = tensor.RowMajor(draft.DropAxis(a.Dims, a.Axis))
 		size = dst.Size()
 	}
 	p, err := CompileArgReduce(dt, index, fn, src, dst, a.Axis)

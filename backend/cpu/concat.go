@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -60,17 +61,17 @@ type ConcatPlan struct {
 // there is no source, where a shape differs from dst's beside the axis, and where the extents along it are not
 // dst's together; ErrOverflow; ErrNonInjective.
 func CompileConcat(dt tensor.DType, src []tensor.Layout, dst tensor.Layout, axis int) (*ConcatPlan, error) {
-	to, from := roleOf("destination", dt, dst), make([]role, len(src))
+	to, from := draft.Of("destination", dt, dst), make([]draft.Operand, len(src))
 	for k, l := range src {
-		from[k] = roleOf(fmt.Sprintf("source %d", k), dt, l)
+		from[k] = draft.Of(fmt.Sprintf("source %d", k), dt, l)
 	}
 	p := &ConcatPlan{axis: axis}
-	err := p.compile(draft{
-		name: "cpu.Concat", in: from, out: []role{to},
-		dtypes: func() error { return validDType(dt) },
-		axes:   func() error { return insideAxis(axis, &to) },
-		shapes: func() error { return joins(from, &to, axis) },
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
+	err := p.compile(draft.Plan{
+		Name: "cpu.Concat", In: from, Out: []draft.Operand{to},
+		DTypes: func() error { return draft.ValidDType(dt) },
+		Axes:   func() error { return draft.InsideAxis(axis, &to) },
+		Shapes: func() error { return joins(from, &to, axis) },
+		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
 			return compileConcat(ops.ConcatOp{Axis: axis}, out[0], in)
 		},
 	})
@@ -81,7 +82,7 @@ func CompileConcat(dt tensor.DType, src []tensor.Layout, dst tensor.Layout, axis
 }
 
 // joins is the error where sources do not make up the destination.
-func joins(from []role, to *role, axis int) error {
+func joins(from []draft.Operand, to *draft.Operand, axis int) error {
 	if len(from) == 0 {
 		return tensor.Errorf("", tensor.ErrShape, "there is nothing to join")
 	}
@@ -90,7 +91,7 @@ func joins(from []role, to *role, axis int) error {
 		if want[axis] = 0; len(from[k].Shape) == len(want) {
 			want[axis] = from[k].Shape[axis]
 		}
-		err := from[k].fits(want, "destination shape %v, joined along axis %d", to.Shape, axis)
+		err := from[k].Fits(want, "destination shape %v, joined along axis %d", to.Shape, axis)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -33,7 +34,7 @@ func fuzzArgReduce(t *testing.T, d *dice, m *memories) string {
 	}
 	dims := slices.Clone(shape)
 	if axis >= 0 && axis < len(dims) && d.n(16) > 0 {
-		dims = dropAxis(dims, axis)
+		dims = draft.DropAxis(dims, axis)
 	}
 	src, dst := d.layout(shape), d.layout(dims)
 	if d.n(24) == 23 { // raw layouts need not have as many strides as extents

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -23,24 +24,24 @@ type PadPlan struct{ plan }
 // in length; ErrShape where value is not of rank 0, for a negative interior, and where dst's shape is not the
 // padded one; ErrOverflow, for padding beyond 2⁶¹ too; ErrNonInjective.
 func CompilePad(dt tensor.DType, src, value, dst tensor.Layout, low, high, interior []int) (*PadPlan, error) {
-	from, fill, to := roleOf("source", dt, src), roleOf("value", dt, value), roleOf("destination", dt, dst)
+	from, fill, to := draft.Of("source", dt, src), draft.Of("value", dt, value), draft.Of("destination", dt, dst)
 	if interior == nil {
 		interior = make([]int, len(from.Shape))
 	}
 	by := padding{slices.Clone(low), slices.Clone(high), slices.Clone(interior)}
 	p := new(PadPlan)
-	err := p.compile(draft{
-		name: "cpu.Pad", in: []role{from, fill}, out: []role{to},
-		dtypes: func() error { return validDType(dt) },
-		axes:   func() error { return by.axes(&from) },
-		shapes: func() error {
-			if err := fill.fits(nil, "one element"); err != nil {
+	err := p.compile(draft.Plan{
+		Name: "cpu.Pad", In: []draft.Operand{from, fill}, Out: []draft.Operand{to},
+		DTypes: func() error { return draft.ValidDType(dt) },
+		Axes:   func() error { return by.axes(&from) },
+		Shapes: func() error {
+			if err := fill.Fits(nil, "one element"); err != nil {
 				return err
 			}
 			return by.fits(&from, &to)
 		},
-		lengths: func() error { return by.lengths(&from) },
-		kernel:  func(out, in []graph.Operand) (graph.Kernel, error) { return compilePad(by, out[0], in[0], in[1]) },
+		Lengths: func() error { return by.lengths(&from) },
+		Kernel:  func(out, in []graph.Operand) (graph.Kernel, error) { return compilePad(by, out[0], in[0], in[1]) },
 	})
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (p *PadPlan) Execute(x *Exec, dst tensor.Write, src, value tensor.Read) err
 // padding is elements before, behind and between those of each axis.
 type padding struct{ low, high, interior []int }
 
-func (p *padding) axes(src *role) error {
+func (p *padding) axes(src *draft.Operand) error {
 	if r := len(src.Shape); len(p.low) != r || len(p.high) != r || len(p.interior) != r {
 		return tensor.Errorf("", tensor.ErrAxis, "low %v, high %v and interior %v for source shape %v",
 			p.low, p.high, p.interior, src.Shape)
@@ -65,7 +66,7 @@ func (p *padding) axes(src *role) error {
 }
 
 // fits holds the destination's shape against the padded one, whatever the numbers.
-func (p *padding) fits(src, dst *role) error {
+func (p *padding) fits(src, dst *draft.Operand) error {
 	fits := len(dst.Shape) == len(src.Shape)
 	for a, d := range src.Shape {
 		if p.interior[a] < 0 {
@@ -91,7 +92,7 @@ func (p *padding) spread(a, d int) *big.Int {
 }
 
 // lengths keeps the sums of places within an int.
-func (p *padding) lengths(src *role) error {
+func (p *padding) lengths(src *draft.Operand) error {
 	limit := big.NewInt(1 << 61)
 	for a, d := range src.Shape {
 		for _, n := range []*big.Int{

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -17,13 +18,13 @@ type CopyPlan struct{ plan }
 // Errors, in the order of plans: ErrDType; ErrStride; ErrShape where the shapes differ; ErrOverflow;
 // ErrNonInjective.
 func CompileCopy(dt tensor.DType, src, dst tensor.Layout) (*CopyPlan, error) {
-	from, to := roleOf("source", dt, src), roleOf("destination", dt, dst)
+	from, to := draft.Of("source", dt, src), draft.Of("destination", dt, dst)
 	p := new(CopyPlan)
-	err := p.compile(draft{
-		name: "cpu.Copy", in: []role{from}, out: []role{to},
-		dtypes: func() error { return validDType(dt) },
-		shapes: func() error { return to.fits(from.Shape, "that of the source") },
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) { return compileCopy(out[0], in[0]) },
+	err := p.compile(draft.Plan{
+		Name: "cpu.Copy", In: []draft.Operand{from}, Out: []draft.Operand{to},
+		DTypes: func() error { return draft.ValidDType(dt) },
+		Shapes: func() error { return to.Fits(from.Shape, "that of the source") },
+		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) { return compileCopy(out[0], in[0]) },
 	})
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -30,11 +31,11 @@ type NormPlan struct {
 // for an axis outside of the rank or named twice; ErrShape where dst's shape is not src's without the axes;
 // ErrOverflow; ErrNonInjective.
 func CompileNorm(dt tensor.DType, p float64, src, dst tensor.Layout, axes []int) (*NormPlan, error) {
-	from, to := roleOf("source", dt, src), roleOf("destination", dt.Real(), dst)
+	from, to := draft.Of("source", dt, src), draft.Of("destination", dt.Real(), dst)
 	n := &NormPlan{p: p}
-	err := n.compile(draft{
-		name: "cpu.Norm", in: []role{from}, out: []role{to},
-		dtypes: func() error {
+	err := n.compile(draft.Plan{
+		Name: "cpu.Norm", In: []draft.Operand{from}, Out: []draft.Operand{to},
+		DTypes: func() error {
 			switch {
 			case !dt.IsDifferentiable():
 				return tensor.Errorf("", tensor.ErrDType, "source dtype %s, want a float or a complex", dt)
@@ -43,15 +44,15 @@ func CompileNorm(dt tensor.DType, p float64, src, dst tensor.Layout, axes []int)
 			}
 			return nil
 		},
-		axes: func() (err error) {
-			n.axes, err = sortedAxes(axes, &from)
+		Axes: func() (err error) {
+			n.axes, err = draft.SortedAxes(axes, &from)
 			return err
 		},
-		shapes: func() error {
+		Shapes: func() error {
 			kept, _ := splitAxes(from.Layout, n.axes)
-			return to.fits(kept.Shape, "source shape %v without axes %v", from.Shape, n.axes)
+			return to.Fits(kept.Shape, "source shape %v without axes %v", from.Shape, n.axes)
 		},
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
+		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
 			return compileNorm(p, n.axes, out[0], in[0])
 		},
 	})

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -30,20 +31,20 @@ type ReducePlan struct {
 // twice; ErrShape where dst's shape is not src's without the axes; ErrUnsupported for Max and Min of no
 // elements, unless dst is empty; ErrOverflow; ErrNonInjective.
 func CompileReduce(dt tensor.DType, fn ops.ReduceFn, src, dst tensor.Layout, axes []int) (*ReducePlan, error) {
-	from, to := roleOf("source", dt, src), roleOf("destination", dt, dst)
+	from, to := draft.Of("source", dt, src), draft.Of("destination", dt, dst)
 	p := &ReducePlan{fn: fn}
-	err := p.compile(draft{
-		name: "cpu.Reduce", in: []role{from}, out: []role{to},
-		dtypes: func() error { return reducible(dt, fn) },
-		axes: func() (err error) {
-			p.axes, err = sortedAxes(axes, &from)
+	err := p.compile(draft.Plan{
+		Name: "cpu.Reduce", In: []draft.Operand{from}, Out: []draft.Operand{to},
+		DTypes: func() error { return reducible(dt, fn) },
+		Axes: func() (err error) {
+			p.axes, err = draft.SortedAxes(axes, &from)
 			return err
 		},
-		shapes: func() error {
+		Shapes: func() error {
 			kept, _ := splitAxes(from.Layout, p.axes)
-			return to.fits(kept.Shape, "source shape %v without axes %v", from.Shape, p.axes)
+			return to.Fits(kept.Shape, "source shape %v without axes %v", from.Shape, p.axes)
 		},
-		possible: func() error {
+		Possible: func() error {
 			_, folded := splitAxes(from.Layout, p.axes)
 			extreme := fn == ops.ReduceMax || fn == ops.ReduceMin
 			if extreme && slices.Contains(folded.Shape, 0) && !slices.Contains(to.Shape, 0) {
@@ -52,7 +53,7 @@ func CompileReduce(dt tensor.DType, fn ops.ReduceFn, src, dst tensor.Layout, axe
 			}
 			return nil
 		},
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
+		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
 			return compileReduce(ops.ReduceOp{Fn: fn, Axes: p.axes}, out[0], in)
 		},
 	})
@@ -67,7 +68,7 @@ func reducible(dt tensor.DType, fn ops.ReduceFn) error {
 	ordered := fn > ops.ReduceProd
 	switch {
 	case !dt.Valid():
-		return validDType(dt)
+		return draft.ValidDType(dt)
 	case fn > ops.ReduceLogSumExp:
 		return tensor.Errorf("", tensor.ErrUnsupported, "there is no reduction %d", fn)
 	case ordered && dt.IsComplex():

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -42,29 +43,29 @@ func CompileScanIndices(dt tensor.DType, fn ops.ScanFn, src, dst, indices tensor
 
 func compileScanPlan(dt tensor.DType, fn ops.ScanFn, src, dst tensor.Layout, indices *tensor.Layout, axis int,
 	options []ops.ScanOption) (*ScanPlan, error) {
-	from, to := roleOf("source", dt, src), []role{roleOf("destination", dt, dst)}
+	from, to := draft.Of("source", dt, src), []draft.Operand{draft.Of("destination", dt, dst)}
 	if indices != nil {
-		to = append(to, roleOf("indices", tensor.Int64, *indices))
+		to = append(to, draft.Of("indices", tensor.Int64, *indices))
 	}
 	p := &ScanPlan{op: ops.ScanOp{Fn: fn, Axis: axis}, indices: indices != nil}
-	err := p.compile(draft{
-		name: "cpu.Scan", in: []role{from}, out: to,
-		dtypes: func() error {
+	err := p.compile(draft.Plan{
+		Name: "cpu.Scan", In: []draft.Operand{from}, Out: to,
+		DTypes: func() error {
 			if err := scannable(dt, fn, p.indices); err != nil {
 				return err
 			}
 			return p.take(options)
 		},
-		axes: func() error { return insideAxis(axis, &from) },
-		shapes: func() error {
+		Axes: func() error { return draft.InsideAxis(axis, &from) },
+		Shapes: func() error {
 			for i := range to {
-				if err := to[i].fits(from.Shape, "that of the source"); err != nil {
+				if err := to[i].Fits(from.Shape, "that of the source"); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
+		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
 			if p.extreme() && !p.indices {
 				out = append(out[:1:1], graph.Operand{DType: tensor.Int64, Layout: out[0].Layout})
 			}
@@ -82,7 +83,7 @@ func scannable(dt tensor.DType, fn ops.ScanFn, indices bool) error {
 	extreme := fn == ops.ScanMax || fn == ops.ScanMin
 	switch {
 	case !dt.Valid():
-		return validDType(dt)
+		return draft.ValidDType(dt)
 	case fn > ops.ScanAffine:
 		return tensor.Errorf("", tensor.ErrUnsupported, "there is no scan %d", fn)
 	case fn == ops.ScanAffine:

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -33,27 +34,27 @@ type SortPlan struct {
 // elements or more too; ErrNonInjective.
 func CompileSort(dt tensor.DType, order ops.Order, src tensor.Layout, values, indices *tensor.Layout, axis int) (
 	*SortPlan, error) {
-	from, to := roleOf("source", dt, src), []role(nil)
+	from, to := draft.Of("source", dt, src), []draft.Operand(nil)
 	p := &SortPlan{op: ops.SortOp{Axis: axis, Keys: 1, Order: order}, used: [2]bool{values != nil, indices != nil}}
 	if values != nil {
-		to = append(to, roleOf("values", dt, *values))
+		to = append(to, draft.Of("values", dt, *values))
 	}
 	if indices != nil {
-		to = append(to, roleOf("indices", tensor.Int64, *indices))
+		to = append(to, draft.Of("indices", tensor.Int64, *indices))
 	}
-	err := p.compile(draft{
-		name: "cpu.Sort", in: []role{from}, out: to,
-		dtypes: func() error { return orderable(dt, order, len(to)) },
-		axes:   func() error { return insideAxis(axis, &from) },
-		shapes: func() error { return p.fits(&from, to) },
-		lengths: func() error {
+	err := p.compile(draft.Plan{
+		Name: "cpu.Sort", In: []draft.Operand{from}, Out: to,
+		DTypes: func() error { return orderable(dt, order, len(to)) },
+		Axes:   func() error { return draft.InsideAxis(axis, &from) },
+		Shapes: func() error { return p.fits(&from, to) },
+		Lengths: func() error {
 			if n := from.Shape[axis]; n > math.MaxUint32 {
 				return tensor.Errorf("", tensor.ErrOverflow, "axis %d of source shape %v is too long to sort",
 					axis, from.Shape)
 			}
 			return nil
 		},
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
+		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
 			all := [2]graph.Operand{{DType: dt, Layout: out[0].Layout}, {DType: tensor.Int64, Layout: out[len(out)-1].Layout}}
 			s, err := newSorter(p.op, all[:], in, p.used[:])
 			return &sortWanted{s}, err
@@ -69,7 +70,7 @@ func CompileSort(dt tensor.DType, order ops.Order, src tensor.Layout, values, in
 func orderable(dt tensor.DType, order ops.Order, results int) error {
 	switch {
 	case !dt.Valid():
-		return validDType(dt)
+		return draft.ValidDType(dt)
 	case dt.IsComplex():
 		return tensor.Errorf("", tensor.ErrUnsupported, "source dtype %s has no order", dt)
 	case order > ops.TotalDescending:
@@ -81,7 +82,7 @@ func orderable(dt tensor.DType, order ops.Order, results int) error {
 }
 
 // fits holds the destinations against the source, and finds how many elements are wanted of each line.
-func (p *SortPlan) fits(from *role, to []role) error {
+func (p *SortPlan) fits(from *draft.Operand, to []draft.Operand) error {
 	axis, first := p.op.Axis, to[0].Shape
 	if len(first) == len(from.Shape) {
 		p.op.Size = min(first[axis], from.Shape[axis])
@@ -89,7 +90,7 @@ func (p *SortPlan) fits(from *role, to []role) error {
 	want := slices.Clone(from.Shape)
 	want[axis] = p.op.Size
 	for i := range to {
-		err := to[i].fits(want, "source shape %v, of which axis %d is sorted", from.Shape, axis)
+		err := to[i].Fits(want, "source shape %v, of which axis %d is sorted", from.Shape, axis)
 		if err != nil {
 			return err
 		}

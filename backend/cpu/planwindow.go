@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/draft"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -29,20 +30,20 @@ type GatherPlan struct {
 // one that it gives; ErrOverflow; ErrNonInjective.
 func CompileGather(dt tensor.DType, w ops.Window, m ops.Mode, src, dst tensor.Layout, idx ...graph.Operand) (
 	*GatherPlan, error) {
-	places, from, to := newPlaces(w, m, idx), roleOf("source", dt, src), roleOf("destination", dt, dst)
+	places, from, to := newPlaces(w, m, idx), draft.Of("source", dt, src), draft.Of("destination", dt, dst)
 	p := &GatherPlan{mode: m}
-	err := p.compile(draft{
-		name: "cpu.Gather", in: append([]role{from}, places.index...), out: []role{to},
-		dtypes: func() error { return places.dtypes(dt) },
-		axes:   func() error { return places.resolve(from.Shape, tensor.ErrAxis) },
-		shapes: func() error {
+	err := p.compile(draft.Plan{
+		Name: "cpu.Gather", In: append([]draft.Operand{from}, places.index...), Out: []draft.Operand{to},
+		DTypes: func() error { return places.dtypes(dt) },
+		Axes:   func() error { return places.resolve(from.Shape, tensor.ErrAxis) },
+		Shapes: func() error {
 			if err := places.resolve(from.Shape, tensor.ErrShape); err != nil {
 				return err
 			}
-			return to.fits(places.shape, "the places of the window")
+			return to.Fits(places.shape, "the places of the window")
 		},
-		lengths: func() error { return places.resolve(from.Shape, tensor.ErrOverflow) },
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
+		Lengths: func() error { return places.resolve(from.Shape, tensor.ErrOverflow) },
+		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
 			return compileGather(ops.GatherOp{Window: places.window, Mode: m}, out, in)
 		},
 	})
@@ -86,29 +87,29 @@ type ScatterPlan struct {
 func CompileScatter(dt tensor.DType, w ops.Window, m ops.Mode, combine ops.Combine, src, updates, dst tensor.Layout,
 	idx ...graph.Operand) (*ScatterPlan, error) {
 	places := newPlaces(w, m, idx)
-	from, with, to := roleOf("source", dt, src), roleOf("updates", dt, updates), roleOf("destination", dt, dst)
+	from, with, to := draft.Of("source", dt, src), draft.Of("updates", dt, updates), draft.Of("destination", dt, dst)
 	p := &ScatterPlan{mode: m, combine: combine}
-	err := p.compile(draft{
-		name: "cpu.Scatter", in: append([]role{from, with}, places.index...), out: []role{to},
-		inPlace: []bool{true},
-		dtypes: func() error {
+	err := p.compile(draft.Plan{
+		Name: "cpu.Scatter", In: append([]draft.Operand{from, with}, places.index...), Out: []draft.Operand{to},
+		InPlace: []bool{true},
+		DTypes: func() error {
 			if err := combinable(dt, combine); err != nil {
 				return err
 			}
 			return places.dtypes(dt)
 		},
-		axes: func() error { return places.resolve(from.Shape, tensor.ErrAxis) },
-		shapes: func() error {
+		Axes: func() error { return places.resolve(from.Shape, tensor.ErrAxis) },
+		Shapes: func() error {
 			if err := places.resolve(from.Shape, tensor.ErrShape); err != nil {
 				return err
 			}
-			if err := with.fits(places.shape, "the places of the window"); err != nil {
+			if err := with.Fits(places.shape, "the places of the window"); err != nil {
 				return err
 			}
-			return to.fits(from.Shape, "that of the source")
+			return to.Fits(from.Shape, "that of the source")
 		},
-		lengths: func() error { return places.resolve(from.Shape, tensor.ErrOverflow) },
-		kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
+		Lengths: func() error { return places.resolve(from.Shape, tensor.ErrOverflow) },
+		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) {
 			return compileScatter(ops.ScatterOp{Window: places.window, Mode: m, Combine: combine}, out, in)
 		},
 	})
@@ -122,7 +123,7 @@ func CompileScatter(dt tensor.DType, w ops.Window, m ops.Mode, combine ops.Combi
 func combinable(dt tensor.DType, c ops.Combine) error {
 	switch {
 	case !dt.Valid():
-		return validDType(dt)
+		return draft.ValidDType(dt)
 	case c > ops.CombineMin:
 		return tensor.Errorf("", tensor.ErrUnsupported, "there is no combination %d", c)
 	case dt.IsComplex() && c >= ops.CombineMax:
@@ -146,7 +147,7 @@ func (p *ScatterPlan) Execute(x *Exec, dst tensor.Write, src, updates tensor.Rea
 type places struct {
 	window ops.Window
 	mode   ops.Mode
-	index  []role
+	index  []draft.Operand
 	shape  []int // of the places, once they are resolved
 }
 
@@ -157,7 +158,7 @@ func newPlaces(w ops.Window, m ops.Mode, idx []graph.Operand) *places {
 		OffsetAxes: slices.Clone(w.OffsetAxes), IndexShape: slices.Clone(w.IndexShape),
 	}}
 	for k, o := range idx {
-		p.index = append(p.index, roleOf(fmt.Sprintf("index operand %d", k), o.DType, o.Layout))
+		p.index = append(p.index, draft.Of(fmt.Sprintf("index operand %d", k), o.DType, o.Layout))
 	}
 	return p
 }
@@ -165,13 +166,13 @@ func newPlaces(w ops.Window, m ops.Mode, idx []graph.Operand) *places {
 func (p *places) dtypes(dt tensor.DType) error {
 	switch {
 	case !dt.Valid():
-		return validDType(dt)
+		return draft.ValidDType(dt)
 	case p.mode.OOB > ops.OOBSkip:
 		return tensor.Errorf("", tensor.ErrUnsupported, "there is no out-of-bounds mode %d", p.mode.OOB)
 	}
 	for _, o := range p.index {
 		if !o.DType.IsInteger() {
-			return tensor.Errorf("", tensor.ErrDType, "%s has dtype %s, want an integer", o.what, o.DType)
+			return tensor.Errorf("", tensor.ErrDType, "%s has dtype %s, want an integer", o.What, o.DType)
 		}
 	}
 	return nil
@@ -180,7 +181,7 @@ func (p *places) dtypes(dt tensor.DType) error {
 // resolve is the error of a kind that the window has on a source. Resolve has an order of its own, which is that
 // of plans.
 func (p *places) resolve(src []int, kind error) error {
-	r, err := p.window.Resolve(src, specsOf(operandsOf(p.index)), p.mode.OOB == ops.OOBClamp)
+	r, err := p.window.Resolve(src, specsOf(draft.OperandsOf(p.index)), p.mode.OOB == ops.OOBClamp)
 	p.shape = r.Shape
 	if errors.Is(err, kind) {
 		return err

@@ -16,8 +16,8 @@ type argReduceArgs struct {
 	_    uint32
 }
 
-// argReduce is the index along an axis of x's extreme. Lines are worked on as those of a reduction, and the best of
-// each piece is kept with its place.
+// argReduce is the index along an axis of x's extreme. Lines are worked on as those of a reduction, and the
+// best of each piece is kept with its place.
 type argReduce struct {
 	operands plan.Operands
 	args     argReduceArgs

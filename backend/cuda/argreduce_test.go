@@ -45,7 +45,8 @@ func TestArgReduce(t *testing.T) {
 					tune()
 					index := []tensor.DType{tensor.Int32, tensor.Int64}[rng.IntN(2)]
 					in := foldView(rng, dt, laid(rng.IntN(layoutKinds), c.shape), special*20)
-					out := graph.Operand{DType: index, Layout: laid(rng.IntN(layoutKinds), without(c.shape, []int{c.axis}))}
+					to := laid(rng.IntN(layoutKinds), without(c.shape, []int{c.axis}))
+					out := graph.Operand{DType: index, Layout: to}
 					op := ops.ArgReduceOp{Fn: fn, Axis: c.axis, Index: index}
 					sameAsCPU(t, op, []tensor.View{in}, []graph.Operand{out}, nil)
 				}
@@ -65,7 +66,8 @@ func TestArgReduceTies(t *testing.T) {
 			}
 			in := tensor.Must(tensor.NewView(s, tensor.Float32, tensor.RowMajor(shape)))
 			out := graph.Operand{DType: tensor.Int64, Layout: tensor.RowMajor(shape[:1])}
-			sameAsCPU(t, ops.ArgReduceOp{Fn: fn, Axis: 1, Index: tensor.Int64}, []tensor.View{in}, []graph.Operand{out}, nil)
+			op := ops.ArgReduceOp{Fn: fn, Axis: 1, Index: tensor.Int64}
+			sameAsCPU(t, op, []tensor.View{in}, []graph.Operand{out}, nil)
 		}
 	}
 }

@@ -30,6 +30,10 @@ func TestCopy(t *testing.T) {
 			}
 		}
 	}
+	t.Run("more tiles than blocks", func(t *testing.T) {
+		shape := []int{420, 400}
+		copied(randomView(r, tensor.Int16, layings[1].lay(shape)), tensor.RowMajor(shape)).check(t)
+	})
 	t.Run("repeated rows", func(t *testing.T) {
 		l := tensor.Layout{Shape: []int{20, 30}, Strides: []int{0, 1}, Offset: 1}
 		copied(randomView(r, tensor.Float32, l), tensor.RowMajor(l.Shape)).check(t)

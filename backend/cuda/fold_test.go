@@ -13,8 +13,8 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// laid puts a shape into memory in one of several ways: 0 row-major, 1 column-major, 2 reversed, 3 with holes, 4
-// its last axis outermost.
+// laid puts a shape into memory in one of several ways: 0 row-major, 1 column-major, 2 reversed, 3 with
+// holes, 4 its last axis outermost.
 func laid(kind int, shape []int) tensor.Layout {
 	perm := make([]int, len(shape))
 	for a := range perm {
@@ -70,8 +70,8 @@ func storageOf(dt tensor.DType, l tensor.Layout) *tensor.Storage {
 	return tensor.NewStorage((hi + 2) * dt.Size())
 }
 
-// foldView is a view with values everywhere, the holes included. special is how many in a hundred are zeros of both
-// signs, infinities or NaN.
+// foldView is a view with values everywhere, the holes included. special is how many in a hundred are zeros
+// of both signs, infinities or NaN.
 func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) tensor.View {
 	s := storageOf(dt, l)
 	b, err := s.Bytes()
@@ -110,8 +110,9 @@ func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) ten
 	return tensor.Must(tensor.NewView(s, dt, l))
 }
 
-// sameAsCPU runs an op on both backends, on the same operands and into results of the given layouts, and compares the
-// results' memory byte by byte, what lies between the elements included. alike says which bytes may differ.
+// sameAsCPU runs an op on both backends, on the same operands and into results of the given layouts, and
+// compares the results' memory byte by byte, what lies between the elements included. alike says which
+// bytes may differ.
 func sameAsCPU(t *testing.T, op graph.Op, in []tensor.View, out []graph.Operand,
 	alike func(dt tensor.DType, got, want []byte) bool) {
 	t.Helper()
@@ -175,7 +176,8 @@ func sameAsCPU(t *testing.T, op graph.Op, in []tensor.View, out []graph.Operand,
 		size, n := out[i].DType.Size(), 0
 		for k := 0; k < len(want) && n < 6; k += size {
 			if !bytes.Equal(have[k:k+size], want[k:k+size]) {
-				t.Errorf("%s: result %d, byte %d: % x, the CPU has % x", describe(), i, k, have[k:k+size], want[k:k+size])
+				t.Errorf("%s: result %d, byte %d: % x, the CPU has % x", describe(), i, k,
+					have[k:k+size], want[k:k+size])
 				n++
 			}
 		}

@@ -11,12 +11,12 @@ import (
 // mostAxes is MOST_AXES of fold.h.
 const mostAxes = 16
 
-// lineTuning is the sizes at which kernels on lines change course. Results do not depend on them; tests change them
-// to take every course with little data.
+// lineTuning is the sizes at which kernels on lines change course. Results do not depend on them; tests
+// change them to take every course with little data.
 var lineTuning = struct {
 	warps  int // that a multiprocessor should have: where there are fewer, lines are cut in pieces
 	scans  int // the same of a scan: where there are fewer, a warp does fewer lines
-	tiles  int // blocks that a multiprocessor should have in a matrix product: where there are fewer, tiles are small
+	tiles  int // blocks a multiprocessor of a matrix product: where there are fewer, tiles are small
 	narrow int // elements of a nest that are found by 32-bit products
 }{warps: 32, scans: 8, tiles: 2, narrow: 1 << 31}
 
@@ -39,8 +39,8 @@ type lineNest[S steps] struct {
 	axis       [mostAxes]lineAxis[S]
 }
 
-// newLineNest normalises layouts of one shape, which keep the row-major order of the elements; offsets are not part of
-// it. Error: ErrUnsupported for more axes than kernels take.
+// newLineNest normalises layouts of one shape, which keep the row-major order of the elements; offsets are
+// not part of it. Error: ErrUnsupported for more axes than kernels take.
 func newLineNest[S steps](layouts ...tensor.Layout) (n lineNest[S], err error) {
 	shape, strides := plan.Coalesce(layouts...)
 	if len(shape) > mostAxes {
@@ -64,8 +64,8 @@ func newLineNest[S steps](layouts ...tensor.Layout) (n lineNest[S], err error) {
 	return n, nil
 }
 
-// newLines parts work into lines along the named axes of x and of a result. In any order of elements within a line
-// the axes of a line go by their strides.
+// newLines parts work into lines along the named axes of x and of a result. In any order of elements within
+// a line the axes of a line go by their strides.
 func newLines(x, out tensor.Layout, axes []int, anyOrder bool) (l lines, err error) {
 	kept, line := plan.Split(x, axes)
 	l.count, l.length = uint64(kept.Size()), uint64(line.Size())
@@ -119,8 +119,8 @@ func lanesFor(length uint64, ordered bool) uint32 {
 	return lanes
 }
 
-// piecesFor cuts lines into pieces of 2ᵏ blocks, at least `least` elements, so that there are about as many as
-// wanted.
+// piecesFor cuts lines into pieces of 2ᵏ blocks, at least `least` elements, so that there are about as many
+// as wanted.
 func piecesFor(length, wanted, least uint64) (size uint64, pieces uint32) {
 	size = least
 	for size < longestPiece && size*wanted < length {
@@ -141,7 +141,8 @@ type linesArgs struct {
 	line                lineNest[[1]int64]
 }
 
-// pair says whether lines of small elements, of some bytes, are runs that begin at multiples of 4 bytes; src is set.
+// pair says whether lines of small elements, of some bytes, are runs that begin at multiples of 4 bytes;
+// src is set.
 func (a *linesArgs) pair(size int) {
 	a.paired = 0
 	odd := a.src
@@ -153,8 +154,8 @@ func (a *linesArgs) pair(size int) {
 	}
 }
 
-// lineLaunch is how lines are worked on: where there are too few of them to keep the device busy, or one is too long
-// for a warp, pieces first, which leave values in scratch, then those.
+// lineLaunch is how lines are worked on: where there are too few of them to keep the device busy, or one is
+// too long for a warp, pieces first, which leave values in scratch, then those.
 type lineLaunch struct {
 	fold, join     *function
 	grid, joinGrid dim3

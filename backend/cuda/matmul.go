@@ -19,8 +19,9 @@ type matmulArgs struct {
 	batch                  lineNest[[3]int64]
 }
 
-// matmul is out[b…, i, j] = Σₖ x[b…, i, k]·y[b…, k, j]: a block of threads a tile of the result, or, where there are
-// too few tiles to keep the device busy, a tile of the sums over 256 k, which are added in order by a second kernel.
+// matmul is out[b…, i, j] = Σₖ x[b…, i, k]·y[b…, k, j]: a block of threads a tile of the result, or, where
+// there are too few tiles to keep the device busy, a tile of the sums over 256 k, which are added in order
+// by a second kernel.
 type matmul struct {
 	operands       plan.Operands
 	args           matmulArgs
@@ -48,7 +49,8 @@ func compileMatMul(b *Backend, out, in []graph.Operand) (graph.Kernel, error) {
 	}
 	k := &matmul{operands: b.operands(out, in)}
 	k.args = matmulArgs{
-		batches: uint64(batchOf(x).Size()), m: uint64(x.Shape[r-2]), n: uint64(y.Shape[r-1]), k: uint64(x.Shape[r-1]),
+		batches: uint64(batchOf(x).Size()),
+		m:       uint64(x.Shape[r-2]), n: uint64(y.Shape[r-1]), k: uint64(x.Shape[r-1]),
 		xRow: int64(x.Strides[r-2]), xCol: int64(x.Strides[r-1]),
 		yRow: int64(y.Strides[r-2]), yCol: int64(y.Strides[r-1]),
 		outRow: int64(to.Strides[r-2]), outCol: int64(to.Strides[r-1]), batch: batch,
@@ -103,7 +105,8 @@ func (k *matmul) divide(b *Backend, dt tensor.DType) (size string) {
 	if dt == tensor.Complex64 {
 		accumulator = 16
 	}
-	if bytes := a.batches * a.blocks * a.m * a.n * uint64(accumulator); work < busy && a.blocks > 1 && bytes <= matmulPartials {
+	bytes := a.batches * a.blocks * a.m * a.n * uint64(accumulator)
+	if work < busy && a.blocks > 1 && bytes <= matmulPartials {
 		k.bytes = int(bytes)
 		work *= a.blocks
 	}

@@ -3,6 +3,7 @@ package cuda
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/backend/cpu"
@@ -59,7 +60,8 @@ func fusedCPU(t *testing.T) bool {
 	out := tensor.Must(tensor.FromFloat64s(tensor.Float32, []float64{1}, 1, 1)).View()
 	operand := func(v tensor.View) graph.Operand { return graph.Operand{DType: v.DType(), Layout: v.Layout()} }
 	c := cpu.New()
-	k, err := c.Compile(ops.MatMulOp{}, []graph.Operand{operand(out)}, []graph.Operand{operand(x), operand(y)}, []bool{true})
+	in := []graph.Operand{operand(x), operand(y)}
+	k, err := c.Compile(ops.MatMulOp{}, []graph.Operand{operand(out)}, in, []bool{true})
 	if err == nil {
 		err = k.Run(c.Exec(), []tensor.Write{tensor.Must(tensor.NewWrite(out))}, []tensor.Read{x.Read(), y.Read()})
 	}
@@ -96,10 +98,11 @@ func TestMatMul(t *testing.T) {
 			}
 			for _, special := range []int{0, 3} {
 				tune()
-				x := foldView(rng, dt, laid(rng.IntN(layoutKinds), append(c.batch[:len(c.batch):len(c.batch)], c.m, c.k)), special)
-				y := foldView(rng, dt, laid(rng.IntN(layoutKinds), append(c.batch[:len(c.batch):len(c.batch)], c.k, c.n)), special)
-				out := graph.Operand{DType: dt,
-					Layout: laid(rng.IntN(layoutKinds), append(c.batch[:len(c.batch):len(c.batch)], c.m, c.n))}
+				lie := func(rows, columns int) tensor.Layout {
+					return laid(rng.IntN(layoutKinds), append(slices.Clone(c.batch), rows, columns))
+				}
+				x, y := foldView(rng, dt, lie(c.m, c.k), special), foldView(rng, dt, lie(c.k, c.n), special)
+				out := graph.Operand{DType: dt, Layout: lie(c.m, c.n)}
 				sameAsCPU(t, ops.MatMulOp{}, []tensor.View{x, y}, []graph.Operand{out}, nansAlike)
 			}
 		}

@@ -16,10 +16,10 @@ type reduceArgs struct {
 	init, top uint64
 }
 
-// reduce is out[kept…] = fold of x over the other axes. Lines whose neighbours are close in memory are folded by a
-// warp or a part of one, others by a thread each. Where there are too few lines to keep the device busy, or a
-// line is too long for a warp, pieces are folded first, then their values: twice for LogSumExp, whose maximum
-// comes first.
+// reduce is out[kept…] = fold of x over the other axes. Lines whose neighbours are close in memory are
+// folded by a warp or a part of one, others by a thread each. Where there are too few lines to keep the
+// device busy, or a line is too long for a warp, pieces are folded first, then their values: twice for
+// LogSumExp, whose maximum comes first.
 type reduce struct {
 	operands plan.Operands
 	args     reduceArgs
@@ -57,8 +57,8 @@ func compileReduce(b *Backend, op ops.ReduceOp, out, in []graph.Operand) (graph.
 	return k, err
 }
 
-// reduceKernel names the fold of a dtype in reduce.cu, and says how large the values are that it joins and whether
-// it follows the tree.
+// reduceKernel names the fold of a dtype in reduce.cu, and says how large the values are that it joins and
+// whether it follows the tree.
 func reduceKernel(fn ops.ReduceFn, dt tensor.DType) (name string, size int, ordered bool) {
 	extreme := fn == ops.ReduceMax || fn == ops.ReduceMin
 	size = max(4, dt.Size())

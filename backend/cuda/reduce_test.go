@@ -67,8 +67,8 @@ func TestReduce(t *testing.T) {
 			for i, c := range cases {
 				extreme := fn == ops.ReduceMax || fn == ops.ReduceMin
 				for init := range 2 {
-					if i == 2 && extreme && init == 0 {
-						continue // an error of Infer
+					if i == 2 && extreme && init == 0 || testing.Short() && rng.IntN(3) > 0 {
+						continue // the first is an error of Infer
 					}
 					kind := rng.IntN(layoutKinds)
 					tune()
@@ -85,7 +85,8 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestReducePieces folds lines that are cut, and lines that fill several levels of the tree, in a warp and over pieces.
+// TestReducePieces folds lines that are cut, and lines that fill several levels of the tree, in a warp and
+// over pieces.
 func TestReducePieces(t *testing.T) {
 	was := lineTuning
 	defer func() { lineTuning = was }()

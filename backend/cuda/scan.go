@@ -23,9 +23,9 @@ type lineScanArgs struct {
 }
 
 // scan is h at each element along an axis. A line's elements are met one after another, by one lane; where
-// neighbours of a line are close in memory a warp moves some lines through the block's memory. What has the same bits
-// in every order is scanned in pieces where lines are few: their values, what has come to pass before each, and then
-// the elements.
+// neighbours of a line are close in memory a warp moves some lines through the block's memory. What has the
+// same bits in every order is scanned in pieces where lines are few: their values, what has come to pass
+// before each, and then the elements.
 type scan struct {
 	operands    plan.Operands
 	args        lineScanArgs
@@ -39,8 +39,8 @@ type scan struct {
 	states      plan.States[lineScanArgs]
 }
 
-// compileScan makes the kernel. It may run in place, unless it is exclusive. Of Max and Min the indices are written
-// where they are wanted.
+// compileScan makes the kernel. It may run in place, unless it is exclusive. Of Max and Min the indices are
+// written where they are wanted.
 func compileScan(b *Backend, op ops.ScanOp, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
 	k := &scan{indices: len(out) == 2 && used[1]}
 	if !k.indices {

@@ -51,6 +51,9 @@ func TestScan(t *testing.T) {
 					continue // only what has pieces
 				}
 				for options := range 4 {
+					if testing.Short() && rng.IntN(4) > 0 {
+						continue
+					}
 					tune()
 					op := ops.ScanOp{Fn: fn, Axis: c.axis, Exclusive: options&1 > 0, Reverse: options&2 > 0}
 					special := []int{0, 3, 60}[rng.IntN(3)]

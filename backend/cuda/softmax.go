@@ -17,9 +17,10 @@ type softmaxArgs struct {
 	_       uint32
 }
 
-// softmax is exp(x − m) / Σ exp(x − m) along an axis, or its logarithm. A line whose neighbours are close in memory
-// is done by a warp or a part of one, a longer one by a block; of other lines a block does some beside one another.
-// They keep lines in the block's memory where they fit; where those that lie apart do not, a thread does one.
+// softmax is exp(x − m) / Σ exp(x − m) along an axis, or its logarithm. A line whose neighbours are close
+// in memory is done by a warp or a part of one, a longer one by a block; of other lines a block does some
+// beside one another. They keep lines in the block's memory where they fit; where those that lie apart do
+// not, a thread does one.
 type softmax struct {
 	operands plan.Operands
 	args     softmaxArgs
@@ -61,7 +62,8 @@ func (k *softmax) divide(b *Backend, l *lines, size int) (kind string) {
 		// A tile is a sector wide or wider.
 		blocks := (length + foldBlock - 1) / foldBlock
 		for wide := 32; wide*k.operands.In[0].DType.Size() >= 32; wide /= 2 {
-			if bytes := wide * size * (length + 8*blocks); length <= sharedBytes && bytes <= sharedBytes-foldThreads*size {
+			bytes := wide * size * (length + 8*blocks)
+			if length <= sharedBytes && bytes <= sharedBytes-foldThreads*size {
 				a.width, k.shared = uint32(wide), bytes
 				k.grid = b.gridFor((units + uint64(wide) - 1) / uint64(wide) * foldThreads)
 				return "tiles"

@@ -300,21 +300,29 @@ func randomElement(r *rand.Rand, dt tensor.DType, b []byte) {
 	case 2, 3:
 		v = math.Copysign(0, float64(1-2*r.IntN(2)))
 	}
-	switch dt {
-	case tensor.Bool:
+	switch {
+	case dt == tensor.Bool:
 		b[0] = byte(r.IntN(2))
+	case dt.IsFloat():
+		putFloat(dt, b, v)
+	default:
+		for i := range b {
+			b[i] = byte(r.IntN(256))
+		}
+	}
+}
+
+// putFloat rounds a value to a dtype.
+func putFloat(dt tensor.DType, b []byte, v float64) {
+	switch dt {
 	case tensor.Float16:
 		binary.LittleEndian.PutUint16(b, uint16(tensor.ToF16(float32(v))))
 	case tensor.BFloat16:
 		binary.LittleEndian.PutUint16(b, uint16(tensor.ToBF16(float32(v))))
 	case tensor.Float32:
 		binary.LittleEndian.PutUint32(b, math.Float32bits(float32(v)))
-	case tensor.Float64:
-		binary.LittleEndian.PutUint64(b, math.Float64bits(v))
 	default:
-		for i := range b {
-			b[i] = byte(r.IntN(256))
-		}
+		binary.LittleEndian.PutUint64(b, math.Float64bits(v))
 	}
 }
 

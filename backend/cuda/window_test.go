@@ -241,6 +241,55 @@ func TestScatterRows(t *testing.T) {
 	}
 }
 
+// TestScatterExtremes has every pair of values at which the order has a rule: NaN wins, in one form, and −0 is below
+// +0.
+func TestScatterExtremes(t *testing.T) {
+	values := []float64{math.Copysign(0, -1), 0, 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), -math.NaN()}
+	n := len(values) * len(values)
+	at := int64(-1)
+	idx := integersView(tensor.Int64, tensor.RowMajor([]int{n}), func() int64 { at++; return at })
+	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
+		pairs := func(value func(i int) float64) tensor.View {
+			v := randomView(rng(t), dt, tensor.RowMajor([]int{n}))
+			b := tensor.Must(v.Storage().Bytes())
+			for i := range n {
+				putFloat(dt, b[i*dt.Size():], value(i))
+			}
+			return v
+		}
+		x := pairs(func(i int) float64 { return values[i%len(values)] })
+		u := pairs(func(i int) float64 { return values[i/len(values)] })
+		for _, c := range []ops.Combine{ops.CombineMax, ops.CombineMin} {
+			op := ops.ScatterOp{Window: elements(n), Combine: c}
+			twin{op: op, in: []tensor.View{x, u, idx}, out: []tensor.Layout{x.Layout()}}.check(t)
+		}
+	}
+}
+
+// elements is the window of elements of a vector.
+func elements(n int) ops.Window {
+	return ops.Window{IndexAxes: []int{0}, SliceSizes: []int{1}, Collapsed: []int{0}, IndexShape: []int{n}}
+}
+
+// TestSparseUpdateScales: what nothing is added to stays as it is only where scale·0 is the zero that changes nothing.
+func TestSparseUpdateScales(t *testing.T) {
+	r := rng(t)
+	idx := integersView(tensor.Int32, tensor.RowMajor([]int{3}), func() int64 { return int64(r.IntN(20)) })
+	for _, scale := range []float64{0.5, -0.5, 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN()} {
+		for _, plus := range []bool{false, true} {
+			s := randomView(r, tensor.Float64, tensor.RowMajor(nil))
+			putFloat(tensor.Float64, tensor.Must(s.Storage().Bytes()), scale)
+			x := randomView(r, tensor.Float64, tensor.RowMajor([]int{20}))
+			for i, v := range []float64{math.Copysign(0, -1), 0, 1} {
+				putFloat(tensor.Float64, tensor.Must(x.Storage().Bytes())[8*i:], v)
+			}
+			u := randomView(r, tensor.Float64, tensor.RowMajor([]int{3}))
+			op := ops.SparseUpdateOp{Window: elements(3), Plus: plus, Scaled: true}
+			twin{op: op, in: []tensor.View{x, u, s, idx}, out: []tensor.Layout{x.Layout()}, loose: true}.check(t)
+		}
+	}
+}
+
 // TestScatterScanWindows is scans through windows drawn at random.
 func TestScatterScanWindows(t *testing.T) {
 	r := rng(t)

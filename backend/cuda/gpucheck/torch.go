@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -15,7 +17,7 @@ var torchProgram string
 
 // torch is PyTorch's times on the same device, or the reason why there are none.
 func torch(c config, log io.Writer) (times map[string]time.Duration, reason string) {
-	cmd := exec.Command("python3", "-", strconv.Itoa(c.log2), strconv.Itoa(c.device))
+	cmd := exec.Command(cmp.Or(os.Getenv("PYTHON"), "python3"), "-", strconv.Itoa(c.log2), strconv.Itoa(c.device))
 	cmd.Stdin, cmd.Stderr = strings.NewReader(torchProgram), log
 	text, err := cmd.Output()
 	if times, reason = torchTimes(string(text)); reason == "" && err != nil {

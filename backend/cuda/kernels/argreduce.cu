@@ -1,8 +1,9 @@
-// Arg-reductions: out[kept…] = the index along the axis of x's extreme, as backend/cpu/argreduce.go has it: the first
-// NaN wins, else the lowest index of those that tie, −0 and +0 included. They are bound by memory: every element is
-// read once.
+// Arg-reductions: out[kept…] = the index along the axis of x's extreme, as backend/cpu/argreduce.go has it:
+// the first NaN wins, else the lowest index of those that tie, −0 and +0 included. They are bound by
+// memory: every element is read once.
 //
-// Elements are compared by keys: integers of which the greatest wins, whatever is asked for, and NaN is the greatest.
+// Elements are compared by keys: integers of which the greatest wins, whatever is asked for, and NaN is the
+// greatest.
 #include "fmath_pow.h"
 #include "fold.h"
 
@@ -20,8 +21,8 @@ template <class K> INLINE Best<K> better(Best<K> a, Best<K> b) {
   return {other ? b.key : a.key, other ? b.at : a.at};
 }
 
-// Order is by the elements themselves, Magnitude by what they are without their sign; of(x, greatest) puts NaN at the
-// end that is asked for.
+// Order is by the elements themselves, Magnitude by what they are without their sign; of(x, greatest) puts
+// NaN at the end that is asked for.
 template <class E> struct Order {
   typedef typename Key<E>::K K;
   static INLINE K of(E x, bool greatest) { return Key<E>::of(x, greatest); }
@@ -88,8 +89,8 @@ template <class K> INLINE Best<K> best_across(Best<K> best, u32 width) {
   return best;
 }
 
-// search looks at elements from + first, from + first + step, … of a piece, whose first it compares with; first may
-// lie beyond the end.
+// search looks at elements from + first, from + first + step, … of a piece, whose first it compares with;
+// first may lie beyond the end.
 template <class O, bool LEAST, class E>
 INLINE Best<typename O::K> search(const Line<E>& x, u64 from, u64 to, u32 first, u32 step) {
   typename O::K best = key<O, LEAST>(load(x.near(from)));
@@ -105,7 +106,8 @@ INLINE Best<typename O::K> search(const Line<E>& x, u64 from, u64 to, u32 first,
 }
 
 template <class E, class O, bool LEAST> INLINE void rows(const ArgReduce& p) {
-  walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at, bool mine) ALWAYS_INLINE {
+  walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at,
+                      bool mine) ALWAYS_INLINE {
     auto best = search<O, LEAST>(x, from, to, threadIdx.x & (p.width - 1), p.width);
     best = best_across(best, p.width);
     if (mine) done(p, line, piece, at, best);

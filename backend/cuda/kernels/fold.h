@@ -1,17 +1,18 @@
 // fold.h is what reductions, arg-reductions and softmax share: what is folded, and the tree.
 //
-// The tree joins the elements x₀ … xₙ₋₁ of a line in one fixed order, that of backend/cpu/fold.go: a block is 128
-// neighbours; in a block lane j of 8 starts at the identity and takes every x whose place in the block is j
-// modulo 8, in order; ((l₀∘l₄) ∘ (l₂∘l₆)) ∘ ((l₁∘l₅) ∘ (l₃∘l₇)) is the block's value. A block of 16 or fewer
-// is folded one by one. The values of blocks are joined in pairs, those in pairs, and so on; a last one without
-// a partner moves up as it is.
+// The tree joins the elements x₀ … xₙ₋₁ of a line in one fixed order, that of backend/cpu/fold.go: a block
+// is 128 neighbours; in a block lane j of 8 starts at the identity and takes every x whose place in the
+// block is j modulo 8, in order; ((l₀∘l₄) ∘ (l₂∘l₆)) ∘ ((l₁∘l₅) ∘ (l₃∘l₇)) is the block's value. A block of
+// 16 or fewer is folded one by one. The values of blocks are joined in pairs, those in pairs, and so on; a
+// last one without a partner moves up as it is.
 #pragma once
 #include "lines.h"
 
 // ---- folds
 //
-// A fold has the element type E, the type A that it folds in, the identity, term (the A of an element), join, and
-// result (the element of an A). ORDERED ones follow the tree, the others have the same bits in every order.
+// A fold has the element type E, the type A that it folds in, the identity, term (the A of an element),
+// join, and result (the element of an A). ORDERED ones follow the tree, the others have the same bits in
+// every order.
 
 template <class E_, class A_, bool ORDERED_> struct Sum {
   typedef E_ E;
@@ -36,8 +37,8 @@ template <class E_, class A_, bool ORDERED_> struct Prod {
   static INLINE E result(A a) { return Element<E, A>::out(quiet(a)); }
 };
 
-// Key<E> is the order of Max and Min as that of integers: −0 is below +0, and NaN is beyond the end that is asked
-// for. Integers are their own keys.
+// Key<E> is the order of Max and Min as that of integers: −0 is below +0, and NaN is beyond the end that is
+// asked for. Integers are their own keys.
 template <class E, class K_> struct IntegerKey {
   typedef K_ K;
   static constexpr bool SIGNED = (E)-1 < 0;
@@ -104,8 +105,8 @@ struct All : Min<u8> {
 
 // ---- the tree in a warp
 
-// tree joins the values of the first n, the same in all lanes, of every `width` lanes that begin at a multiple of it, `apart` lanes from
-// one to the next; all lanes get the result.
+// tree joins the values of the first n, the same in all lanes, of every `width` lanes that begin at a
+// multiple of it, `apart` lanes from one to the next; all lanes get the result.
 template <class F> INLINE typename F::A tree(typename F::A v, u32 n, u32 apart, u32 width) {
   u32 lane = threadIdx.x & 31, place = (lane & (width - 1)) / apart;
 #pragma unroll 1
@@ -149,8 +150,8 @@ template <class F, u32 LEVELS> struct Forest {
   }
 };
 
-// Terms are what the elements of a line stand for; a cursor walks along them. Those of a run are found by adding
-// to a pointer, those of a nest, and others, by their index.
+// Terms are what the elements of a line stand for; a cursor walks along them. Those of a run are found by
+// adding to a pointer, those of a nest, and others, by their index.
 template <class E, class Term> struct Near {
   typedef const E* Cursor;
   const Line<E>& x;
@@ -196,8 +197,8 @@ template <class F> INLINE typename F::A join_lanes(typename F::A v) {
   return v;
 }
 
-// fold_block is the value of the block of n elements from first on, in each of the 8 lanes that fold it. All lanes of
-// a warp take part.
+// fold_block is the value of the block of n elements from first on, in each of the 8 lanes that fold it.
+// All lanes of a warp take part.
 template <class F, int UNROLL, class Terms> INLINE typename F::A fold_block(const Terms& x, u64 first, u32 n) {
   typedef typename F::A A;
   u32 lane = threadIdx.x & 31, j = lane & 7;
@@ -224,8 +225,9 @@ template <class F, int UNROLL, class Terms> INLINE typename F::A fold_block(cons
   return few ? chain : v;
 }
 
-// fold_pairs is fold_block of whole blocks of elements of 16 bits, which are loaded in pairs, so that an access is
-// whole sectors: of 16 elements lane j has loaded the pair 2j, 2j + 1, and gets element j, then element 8 + j.
+// fold_pairs is fold_block of whole blocks of elements of 16 bits, which are loaded in pairs, so that an
+// access is whole sectors: of 16 elements lane j has loaded the pair 2j, 2j + 1, and gets element j, then
+// element 8 + j.
 template <class F, class E, class Term> INLINE typename F::A fold_pairs(const E* first, Term term) {
   u32 lane = threadIdx.x & 31, j = lane & 7, from = (lane & ~7u) | j >> 1, shift = (j & 1) * 16;
   const u32* pairs = (const u32*)first + j;
@@ -240,9 +242,10 @@ template <class F, class E, class Term> INLINE typename F::A fold_pairs(const E*
   return join_lanes<F>(v);
 }
 
-// fold_tree folds elements from to to − 1 of a line, at most 4·32^LEVELS blocks, by `width` lanes; block(i, n) is
-// fold_block. Lanes of a warp all take part, and with the same number of elements.
-template <class F, u32 LEVELS = 2, class Block> INLINE typename F::A fold_tree(Block block, u64 from, u64 to, u32 width) {
+// fold_tree folds elements from to to − 1 of a line, at most 4·32^LEVELS blocks, by `width` lanes; block(i,
+// n) is fold_block. Lanes of a warp all take part, and with the same number of elements.
+template <class F, u32 LEVELS = 2, class Block>
+INLINE typename F::A fold_tree(Block block, u64 from, u64 to, u32 width) {
   u32 g = (threadIdx.x & (width - 1)) / 8, span = width / 8 * BLOCK;
   Forest<F, LEVELS> forest;
   typename F::A v = F::identity();
@@ -293,8 +296,8 @@ INLINE typename F::A fold_words(const E* first, u64 from, u64 to, u32 width, Ter
   return v;
 }
 
-// fold_row folds elements from to to − 1 of a line by width lanes; term(x) is what an element stands for. paired says
-// that lines of small elements are runs of them that begin at multiples of 4 bytes.
+// fold_row folds elements from to to − 1 of a line by width lanes; term(x) is what an element stands for.
+// paired says that lines of small elements are runs of them that begin at multiples of 4 bytes.
 template <class F, class E, class Term>
 INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, u32 paired, Term term) {
   if constexpr (F::ORDERED)
@@ -310,7 +313,8 @@ INLINE typename F::A fold_row(const Line<E>& x, u64 from, u64 to, u32 width, u32
     if (sizeof(E) < 4 && paired) {
       if constexpr (sizeof(E) < 4) v = fold_words<F>(x.first, from, to, width, term);
     } else
-      v = x.nested ? fold_any<F, 1>(far(x, term), from, to, width) : fold_any<F, 4>(near(x, term), from, to, width);
+      v = x.nested ? fold_any<F, 1>(far(x, term), from, to, width)
+                   : fold_any<F, 4>(near(x, term), from, to, width);
     return across<F>(v, width);
   }
 }

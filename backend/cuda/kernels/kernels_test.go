@@ -1,12 +1,9 @@
 package kernels
 
 import (
-	"bytes"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"unsafe"
 )
@@ -16,38 +13,6 @@ func needClang(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("clang++-19"); err != nil {
 		t.Skip("clang++-19 is not installed")
-	}
-}
-
-// TestGenerated compiles the sources again: what is committed is what they give, byte for byte.
-func TestGenerated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles for 20 s")
-	}
-	needClang(t)
-	dir := t.TempDir()
-	if out, err := exec.Command("./generate.sh", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	made, err := filepath.Glob(filepath.Join(dir, "*.ptx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := files.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(made) == 0 || len(made) != len(kept) {
-		t.Fatalf("%d sources, %d embedded texts", len(made), len(kept))
-	}
-	for _, path := range made {
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := files.ReadFile(filepath.Base(path)); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what its source gives (%v): go generate", filepath.Base(path), err)
-		}
 	}
 }
 

@@ -16,7 +16,8 @@ template <u32 N> struct Axis {
   i64 step[N];
 };
 
-// Nest is axes, the innermost first. A wide one has more elements than a Divisor divides. The Go mirror is lineNest.
+// Nest is axes, the innermost first. A wide one has more elements than a Divisor divides. The Go mirror is
+// lineNest.
 template <u32 N> struct Nest {
   u32 axes, wide;
   Axis<N> axis[MOST_AXES];
@@ -63,8 +64,8 @@ INLINE void sync_block() { __syncthreads(); }
 // columns a thread does a line whose neighbours lie apart; threads beside it do the lines beside it
 // join    a warp joins what was found in the pieces of a long line
 
-// Lines is parameters of them all; lines in more than one piece leave a value a piece in partial. The Go mirror is
-// linesArgs.
+// Lines is parameters of them all; lines in more than one piece leave a value a piece in partial. The Go
+// mirror is linesArgs.
 struct Lines {
   u64 src, dst, partial;
   u64 lines, length;
@@ -77,9 +78,9 @@ struct Lines {
   Nest<1> line;
 };
 
-// walk_rows gives the units, which are pieces of lines, to the warps: those of a line follow one another. Where a
-// unit has fewer lanes than a warp and there are no more, the last is folded again: `mine` is false there and in all
-// lanes but one.
+// walk_rows gives the units, which are pieces of lines, to the warps: those of a line follow one another.
+// Where a unit has fewer lanes than a warp and there are no more, the last is folded again: `mine` is false
+// there and in all lanes but one.
 template <class E, class Do> INLINE void walk_rows(const Lines& p, Do work) {
   u32 beside = 32 / p.width, place = (threadIdx.x & 31) / p.width;
   u64 units = p.lines * p.pieces, step = (u64)(thread_count() / 32) * beside;

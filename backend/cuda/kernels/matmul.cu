@@ -1,10 +1,11 @@
-// Matrix products: out[b, i, j] = Σₖ x[b, i, k]·y[b, k, j]. As in backend/cpu/gemm.go k is cut in blocks of 256; in a
-// block the products are added one after another to 0 (of floats by fused multiply-adds), and the sums of the
-// blocks are added in order. So the bits do not depend on tiles or layouts.
+// Matrix products: out[b, i, j] = Σₖ x[b, i, k]·y[b, k, j]. As in backend/cpu/gemm.go k is cut in blocks of
+// 256; in a block the products are added one after another to 0 (of floats by fused multiply-adds), and the
+// sums of the blocks are added in order. So the bits do not depend on tiles or layouts.
 //
-// They are bound by arithmetic: a block of threads computes a tile of the result from tiles of x and y in its memory,
-// and each thread TM by TN elements in registers, so that TM·TN operations take TM + TN loads. Where there are too few
-// tiles to keep the device busy, blocks of k are summed apart, and added by a second kernel.
+// They are bound by arithmetic: a block of threads computes a tile of the result from tiles of x and y in
+// its memory, and each thread TM by TN elements in registers, so that TM·TN operations take TM + TN loads.
+// Where there are too few tiles to keep the device busy, blocks of k are summed apart, and added by a
+// second kernel.
 #include "lines.h"
 
 // What follows is of this file alone: memory that blocks share then belongs to the kernel that uses it.
@@ -25,15 +26,18 @@ struct MatMul {
 template <class A> INLINE A mac(A sum, A x, A y) { return sum + x * y; }
 template <> INLINE f32 mac(f32 sum, f32 x, f32 y) { return __builtin_fmaf(x, y, sum); }
 template <> INLINE f64 mac(f64 sum, f64 x, f64 y) { return __builtin_fma(x, y, sum); }
-template <class T> INLINE Complex<T> mac(Complex<T> s, Complex<T> x, Complex<T> y) { return sum(s, product(x, y)); }
+template <class T> INLINE Complex<T> mac(Complex<T> s, Complex<T> x, Complex<T> y) {
+  return sum(s, product(x, y));
+}
 
 // Tile is the extents of a block's tile, and of a thread's part of it.
 template <u32 M_, u32 N_, u32 K_, u32 TM_, u32 TN_> struct Tile {
   static constexpr u32 M = M_, N = N_, K = K_, TM = TM_, TN = TN_, THREADS = M / TM * (N / TN);
 };
 
-// Fetch brings tiles of K by SIDE elements into the block's memory, [k][i]; what is outside of the matrix is 0. A
-// thread takes element (k, i), and further ones steps of dk or di away; neighbours in memory are taken by neighbours.
+// Fetch brings tiles of K by SIDE elements into the block's memory, [k][i]; what is outside of the matrix
+// is 0. A thread takes element (k, i), and further ones steps of dk or di away; neighbours in memory are
+// taken by neighbours.
 template <class T, u32 SIDE, class E, class A> struct Fetch {
   static constexpr u32 EACH = T::K * SIDE / T::THREADS;
   const E* from;
@@ -136,7 +140,8 @@ template <class T, class E, class A> INLINE void multiply(const MatMul& p) {
 #pragma unroll
       for (u32 i = 0; i < T::TM; i++)
 #pragma unroll
-        for (u32 j = 0; j < T::TN; j++) total[i][j] = block > first ? sum(total[i][j], sums[i][j]) : sums[i][j];
+        for (u32 j = 0; j < T::TN; j++)
+          total[i][j] = block > first ? sum(total[i][j], sums[i][j]) : sums[i][j];
     }
 #pragma unroll
     for (u32 i = 0; i < T::TM; i++)

@@ -1,5 +1,5 @@
-// numbers.h is the elements that kernels compute with: complex numbers, NaNs of one form, and how an element becomes
-// what it is computed as.
+// numbers.h is the elements that kernels compute with: complex numbers, NaNs of one form, and how an
+// element becomes what it is computed as.
 #pragma once
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-// Reductions: out[kept…] = fold of x over the other axes, with the bits of backend/cpu/reduce.go. All are bound by
-// memory: every element is read once, LogSumExp's twice.
+// Reductions: out[kept…] = fold of x over the other axes, with the bits of backend/cpu/reduce.go. All are
+// bound by memory: every element is read once, LogSumExp's twice.
 //
 // In rows 8 lanes take a block of an ordered fold, so that an access is whole 32-byte sectors.
 #include "exponential.h"
@@ -27,7 +27,8 @@ template <class F> INLINE void done(const Reduce& p, u64 line, u32 piece, i64 at
 
 template <class F> INLINE void rows(const Reduce& p) {
   typedef typename F::E E;
-  walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at, bool mine) ALWAYS_INLINE {
+  walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at,
+                      bool mine) ALWAYS_INLINE {
     typename F::A v = fold_row<F>(x, from, to, p.width, p.paired, F::term);
     if (mine) done<F>(p, line, piece, at, v);
   });
@@ -102,7 +103,8 @@ template <class E, class A> struct LogSumExp {
 
 template <class E, class A> INLINE void logsumexp_rows(const Reduce& p) {
   typedef LogSumExp<E, A> L;
-  walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at, bool mine) ALWAYS_INLINE {
+  walk_rows<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at,
+                      bool mine) ALWAYS_INLINE {
     L l(p.pieces > 1 ? ((const typename L::Top::A*)p.top)[line]
                      : L::greatest(p, fold_row<typename L::Top>(x, from, to, p.width, p.paired, L::Top::term)));
     A s = fold_row<typename L::F>(x, from, to, p.width, p.paired, [&](E e) ALWAYS_INLINE { return l.term(e); });
@@ -115,7 +117,8 @@ template <class E, class A> INLINE void logsumexp_columns(const Reduce& p) {
   walk_columns<E>(p, [&](const Line<E>& x, u64 line, u32 piece, u64 from, u64 to, i64 at) ALWAYS_INLINE {
     L l(p.pieces > 1 ? ((const typename L::Top::A*)p.top)[line]
                      : L::greatest(p, fold_column<typename L::Top>(x, from, to, L::Top::term)));
-    l.done(p, line, piece, at, fold_column<typename L::F>(x, from, to, [&](E e) ALWAYS_INLINE { return l.term(e); }));
+    A s = fold_column<typename L::F>(x, from, to, [&](E e) ALWAYS_INLINE { return l.term(e); });
+    l.done(p, line, piece, at, s);
   });
 }
 

@@ -1,14 +1,15 @@
-// Scans: y = h at each element along an axis, as backend/cpu/scan.go has it: a line's elements are met one after
-// another, and sums of floats carry what rounding loses in a second word.
+// Scans: y = h at each element along an axis, as backend/cpu/scan.go has it: a line's elements are met one
+// after another, and sums of floats carry what rounding loses in a second word.
 //
-// rows    a warp does 32 lines whose neighbours are neighbours in memory, or fewer where there are few: it moves them
-//         through the block's memory, so that accesses are whole sectors, and a lane scans a line
+// rows    a warp does 32 lines whose neighbours are neighbours in memory, or fewer where there are few: it moves
+//         them through the block's memory, so that accesses are whole sectors, and a lane scans a line
 // columns a thread does a line, beside threads that do the lines beside it
 //
 // Both are bound by memory where there are lines enough, by the latency of an element otherwise.
 #include "scan.h"
 
-// Scan is the parameters. Lines begin where they are met first: step is negative along one that is met from its end.
+// Scan is the parameters. Lines begin where they are met first: step is negative along one that is met from
+// its end.
 struct Scan {
   u64 y, x, a, at; // at is 0 where indices are not wanted
   u64 lines, length;
@@ -73,15 +74,15 @@ template <class S> INLINE void columns(const Scan& p) {
 
 #define CELLS 1024u
 
-// Room is what a warp moves lines through: CELLS / lines elements of each, and a gap a line, so that its lanes meet in
-// different banks.
+// Room is what a warp moves lines through: CELLS / lines elements of each, and a gap a line, so that its
+// lanes meet in different banks.
 template <class T> struct Room {
   T of[CELLS + 32];
   INLINE T& at(u32 line, u32 i, u32 span) { return of[line * (span + 1) + i]; }
 };
 
-// each calls move(line, r, i) for every 32 of the n elements of every line r, whose place lane r holds: lane l moves
-// element i + l. Four moves are under way at a time.
+// each calls move(line, r, i) for every 32 of the n elements of every line r, whose place lane r holds:
+// lane l moves element i + l. Four moves are under way at a time.
 template <class Move> INLINE void each(i64 at, u32 lines, u32 n, u32 wide, Move move) {
 #pragma unroll 1
   for (u32 t = 0; t < (n + 31) / 32 * wide; t += 4)
@@ -167,7 +168,8 @@ template <class S> INLINE void rows(const Scan& p) {
 #pragma unroll
         for (u32 q = 0; q < N; q++)
           if (k + q < n) {
-            x[q] = C::out(quiet(s.next(next[q], by[q], i + k + q == 0, p.first + (i64)(i + k + q) * p.along)));
+            u64 place = i + k + q;
+            x[q] = C::out(quiet(s.next(next[q], by[q], place == 0, p.first + (i64)place * p.along)));
             if (p.at) places.at(lane, k + q, span) = s.place();
           }
         if ((k + N) % SETTLE == 0) s.settle();
@@ -184,8 +186,9 @@ template <class S> INLINE void rows(const Scan& p) {
 
 // ---- pieces
 //
-// What has the same bits in every order (integers, bool, Max and Min) is scanned in three steps where lines are few and
-// long: fold the pieces of a line, scan their values, scan the elements behind them. A warp does a piece.
+// What has the same bits in every order (integers, bool, Max and Min) is scanned in three steps where lines
+// are few and long: fold the pieces of a line, scan their values, scan the elements behind them. A warp
+// does a piece.
 
 // Passed is what has come to pass over some elements, the extreme of which is at place k.
 template <class A> struct Passed {
@@ -193,8 +196,10 @@ template <class A> struct Passed {
   i64 k;
 };
 
-// after joins what came to pass before to what did later, in every lane where `before` says that something did.
-template <class S> INLINE Passed<typename S::A> after(bool before, Passed<typename S::A> a, Passed<typename S::A> b) {
+// after joins what came to pass before to what did later, in every lane where `before` says that something
+// did.
+template <class S>
+INLINE Passed<typename S::A> after(bool before, Passed<typename S::A> a, Passed<typename S::A> b) {
   if (!before) return b;
   S::join(a.h, a.k, b.h, b.k);
   return a;
@@ -227,8 +232,8 @@ template <class S> INLINE Passed<typename S::A> passed(const Scan& p, i64 at, u6
   return {x, p.first + (i64)i * p.along};
 }
 
-// fold joins the elements of a piece: a lane takes every 32nd, then lanes are joined. Sums and products are of
-// integers, which may change places; of extremes that tie the one that is met first goes first.
+// fold joins the elements of a piece: a lane takes every 32nd, then lanes are joined. Sums and products are
+// of integers, which may change places; of extremes that tie the one that is met first goes first.
 template <class S> INLINE void fold(const Scan& p) {
   typedef typename S::A A;
   walk_pieces(p, [&](const i64 (&at)[4], u64 unit, u64, u64 from, u64 to) ALWAYS_INLINE {

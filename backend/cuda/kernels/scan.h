@@ -2,9 +2,10 @@
 #pragma once
 #include "exponential.h"
 
-// A scan has the element type E, the type A that it computes in, identity (y where nothing was met), next (h after an
-// element x, with a for Affine; first at the first of its line) and settle, which comes after every 32 elements.
-// Cheap ones are computed for several elements after one another, whose loads so overlap.
+// A scan has the element type E, the type A that it computes in, identity (y where nothing was met), next
+// (h after an element x, with a for Affine; first at the first of its line) and settle, which comes after
+// every 32 elements. Cheap ones are computed for several elements after one another, whose loads so
+// overlap.
 
 template <class E_, class A_> struct Scanning {
   typedef E_ E;
@@ -99,8 +100,8 @@ struct MinBool : Extreme<u8, u32, false> {
   static INLINE u32 identity() { return 1; }
 };
 
-// LogSumExp is m + log s: s is a sum of two words of exp(x − m), split after every element; m is the first element,
-// and becomes x where x is above m + 1.
+// LogSumExp is m + log s: s is a sum of two words of exp(x − m), split after every element; m is the first
+// element, and becomes x where x is above m + 1.
 template <class E, class A> struct LogSumExp : Scanning<E, A> {
   static constexpr u32 AT_ONCE = 1;
   A m = identity(), hi = 0, lo = 0;

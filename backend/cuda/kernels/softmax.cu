@@ -1,6 +1,7 @@
-// Softmax: out = exp(x − m) / s along an axis, or x − m − log s; m is the greatest element of a line and s the sum of
-// exp(x − m) by the tree, as backend/cpu/softmax.go has it. They are bound by memory where a line fits into a block's
-// memory, where it is read once and written once; longer lines are read three times.
+// Softmax: out = exp(x − m) / s along an axis, or x − m − log s; m is the greatest element of a line and s
+// the sum of exp(x − m) by the tree, as backend/cpu/softmax.go has it. They are bound by memory where a
+// line fits into a block's memory, where it is read once and written once; longer lines are read three
+// times.
 #include "exponential.h"
 
 // What follows is of this file alone: memory that blocks share then belongs to the kernel that uses it.
@@ -54,8 +55,8 @@ template <class E, class A, bool LOG> INLINE void warps(const Softmax& p) {
       return v;
     };
     w.divide(fold_tree<typename W::F>(
-        [&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<typename W::F, 2>(indexed(term), first, n); }, 0, p.length,
-        p.width));
+        [&](u64 first, u32 n) ALWAYS_INLINE { return fold_block<typename W::F, 2>(indexed(term), first, n); }, 0,
+        p.length, p.width));
     sync_warp();
     E* out = (E*)p.dst + at;
 #pragma unroll 1
@@ -114,8 +115,9 @@ template <class E, class A, bool LOG> INLINE void blocks(const Softmax& p) {
   }
 }
 
-// tiles: a block does p.width lines beside one another, of which it keeps all elements. Thread (c, r) loads elements r,
-// r + RANKS, … of line c, and sums lanes of the tree: the first, r + RANKS, … of all lanes of all its blocks.
+// tiles: a block does p.width lines beside one another, of which it keeps all elements. Thread (c, r) loads
+// elements r, r + RANKS, … of line c, and sums lanes of the tree: the first, r + RANKS, … of all lanes of
+// all its blocks.
 template <class E, class A, bool LOG> INLINE void tiles(const Softmax& p) {
   typedef Weights<E, A, LOG> W;
   typedef typename W::Top Top;
@@ -180,7 +182,8 @@ template <class E, class A, bool LOG> INLINE void tiles(const Softmax& p) {
     w.by = bys[c];
     E* out = (E*)p.dst + at[1] + (i64)r * p.out_step;
 #pragma unroll 1
-    for (u32 i = r; there && i < length; i += ranks, out += ranks * p.out_step) store(out, w.weight(kept[i * wide + c]));
+    for (u32 i = r; there && i < length; i += ranks, out += ranks * p.out_step)
+      store(out, w.weight(kept[i * wide + c]));
     sync_block();
   }
 }
