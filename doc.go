@@ -9,6 +9,7 @@
 //	control         branches and loops
 //	nn              layers, losses, optimizers, training
 //	backend/cpu     kernels on the processor
+//	backend/cuda    kernels on NVIDIA GPUs
 //	interop/…       other formats, and gorgonia
 //
 // Start with the README and examples/quickstart.
