@@ -104,54 +104,98 @@ func counting(dt tensor.DType, shape ...int) tensor.View {
 	return tensor.Must(tensor.FromFloat64s(dt, v, shape...)).View()
 }
 
-func TestCUBLAS(t *testing.T) {
-	b, l := withBLAS(t)
+// productCase is a product and the calls that it takes.
+type productCase struct {
+	why   string
+	x, y  tensor.View
+	out   tensor.Layout
+	calls int
+}
+
+func productCases(dt tensor.DType) []productCase {
+	of := func(shape ...int) tensor.View { return counting(dt, shape...) }
 	swap := func(v tensor.View) tensor.View {
 		perm := []int{0, 1, 2, 3}[:v.Rank()]
 		perm[v.Rank()-1], perm[v.Rank()-2] = v.Rank()-2, v.Rank()-1
 		return tensor.Must(v.Transpose(perm...))
 	}
 	heads := func(v tensor.View) tensor.View { return tensor.Must(v.Transpose(0, 2, 1, 3)) }
-	every := func(v tensor.View, step ...int) tensor.View { // every step-th element of each axis
-		size := make([]int, v.Rank())
-		for a := range size {
-			size[a] = v.Shape()[a] / step[a]
-		}
-		return tensor.Must(v.Slice(make([]int, v.Rank()), step, size))
-	}
-	wide := tensor.Layout{Shape: []int{3, 5}, Strides: []int{9, 1}, Offset: 2}
-	for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
-		of := func(shape ...int) tensor.View { return counting(dt, shape...) }
-		for _, c := range []struct {
-			why   string
-			x, y  tensor.View
-			out   tensor.Layout
-			calls int
-		}{
-			{"row-major", of(3, 4), of(4, 5), tensor.RowMajor([]int{3, 5}), 1},
-			{"x transposed", swap(of(4, 3)), of(4, 5), tensor.RowMajor([]int{3, 5}), 1},
-			{"y transposed", of(3, 4), swap(of(5, 4)), tensor.RowMajor([]int{3, 5}), 1},
-			{"both, the result too", swap(of(4, 3)), swap(of(5, 4)), tensor.ColMajor([]int{3, 5}), 1},
-			{"a part of a wider result", of(3, 4), of(4, 5), wide, 1},
-			{"batches", of(2, 3, 4), of(2, 4, 5), tensor.RowMajor([]int{2, 3, 5}), 1},
-			{"one y for all", of(2, 3, 4), tensor.Must(of(4, 5).Broadcast(2, 4, 5)), tensor.RowMajor([]int{2, 3, 5}), 1},
-			{"every second batch", every(of(4, 3, 4), 2, 1, 1), of(2, 4, 5), tensor.RowMajor([]int{2, 3, 5}), 1},
-			{"batches of two axes that are not one run: a call an image", heads(of(2, 4, 3, 6)), swap(heads(of(2, 4, 3, 6))),
-				tensor.RowMajor([]int{2, 3, 4, 4}), 2},
-			{"gaps in rows are ours", every(of(3, 8), 1, 2), of(4, 5), tensor.RowMajor([]int{3, 5}), 0},
-			{"nothing to add is ours", of(3, 0), of(0, 5), tensor.RowMajor([]int{3, 5}), 0},
-			{"no result", of(0, 4), of(4, 5), tensor.RowMajor([]int{0, 5}), 0},
-		} {
-			l.calls = 0
-			w := twin{op: ops.MatMulOp{}, in: []tensor.View{c.x, c.y}, out: []tensor.Layout{c.out}, used: []bool{true}}
-			got, err := w.run(b)
-			want, wantErr := w.run(cpu.New())
-			if err != nil || wantErr != nil || !bytes.Equal(got[0], want[0]) {
-				t.Errorf("%s of %s: %v, error %v; the CPU's %v, error %v", c.why, dt, got, err, want, wantErr)
+	every := func(v tensor.View, step ...int) tensor.View { // every step-th element of each axis, or from its end
+		start, size := make([]int, v.Rank()), make([]int, v.Rank())
+		for a, d := range v.Shape() {
+			if size[a] = d / max(step[a], -step[a]); step[a] < 0 {
+				start[a] = d - 1
 			}
+		}
+		return tensor.Must(v.Slice(start, step, size))
+	}
+	flat := tensor.RowMajor([]int{3, 5})
+	many := tensor.RowMajor([]int{2, 3, 5})
+	wide := tensor.Layout{Shape: []int{3, 5}, Strides: []int{9, 1}, Offset: 2}
+	return []productCase{
+		{"row-major", of(3, 4), of(4, 5), flat, 1},
+		{"x transposed", swap(of(4, 3)), of(4, 5), flat, 1},
+		{"y transposed", of(3, 4), swap(of(5, 4)), flat, 1},
+		{"both, the result too", swap(of(4, 3)), swap(of(5, 4)), tensor.ColMajor([]int{3, 5}), 1},
+		{"a part of a wider result", of(3, 4), of(4, 5), wide, 1},
+		{"batches", of(2, 3, 4), of(2, 4, 5), many, 1},
+		{"one y for all", of(2, 3, 4), tensor.Must(of(4, 5).Broadcast(2, 4, 5)), many, 1},
+		{"every second batch", every(of(4, 3, 4), 2, 1, 1), of(2, 4, 5), many, 1},
+		{"batches backwards: a call each", every(of(2, 3, 4), -1, 1, 1), of(2, 4, 5), many, 2},
+		{"batches of two axes that are not one run: a call an image", heads(of(2, 4, 3, 6)),
+			swap(heads(of(2, 4, 3, 6))), tensor.RowMajor([]int{2, 3, 4, 4}), 2},
+		{"more than two calls are ours", heads(of(3, 1, 4, 2)), swap(heads(of(3, 1, 4, 2))),
+			tensor.ColMajor([]int{3, 4, 1, 1}), 0},
+		{"gaps in rows are ours", every(of(3, 8), 1, 2), of(4, 5), flat, 0},
+		{"nothing to add is ours", of(3, 0), of(0, 5), flat, 0},
+		{"no result", of(0, 4), of(4, 5), tensor.RowMajor([]int{0, 5}), 0},
+	}
+}
+
+var productTypes = []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64}
+
+// check holds the results against the CPU's, which have the same bits: the numbers are small integers.
+func (c productCase) check(t *testing.T, b *Backend) {
+	t.Helper()
+	w := twin{op: ops.MatMulOp{}, in: []tensor.View{c.x, c.y}, out: []tensor.Layout{c.out}, used: []bool{true}}
+	got, err := w.run(b)
+	want, wantErr := w.run(cpu.New())
+	if err != nil || wantErr != nil || !bytes.Equal(got[0], want[0]) {
+		t.Errorf("%s of %s: %v, error %v; the CPU's %v, error %v", c.why, c.x.DType(), got, err, want, wantErr)
+	}
+}
+
+func TestCUBLAS(t *testing.T) {
+	b, l := withBLAS(t)
+	defer func(old int) { mostProducts = old }(mostProducts)
+	mostProducts = 2
+	for _, dt := range productTypes {
+		for _, c := range productCases(dt) {
+			l.calls = 0
+			c.check(t, b)
 			if l.calls != 2*c.calls { // a twin runs twice
 				t.Errorf("%s of %s: %d calls, want %d", c.why, dt, l.calls, 2*c.calls)
 			}
+		}
+	}
+}
+
+// TestCUBLASLibrary is the same by the library itself, where there are a GPU and one.
+func TestCUBLASLibrary(t *testing.T) {
+	if device(t); Simulated() {
+		t.Skip("the library needs a GPU")
+	}
+	b, err := OpenWith(0, Options{CUBLAS: true})
+	if errors.Is(err, ErrNoCUBLAS) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	for _, dt := range productTypes {
+		for _, c := range productCases(dt) {
+			c.check(t, b)
 		}
 	}
 }

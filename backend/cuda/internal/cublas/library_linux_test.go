@@ -73,6 +73,9 @@ func TestLibrary(t *testing.T) {
 	if err := h.Gemm(p); err != nil || !ok || !p.Swapped {
 		t.Fatalf("%+v: error %v", p, err)
 	}
+	if n := testing.AllocsPerRun(10, func() { err = h.Gemm(p) }); n > 0 || err != nil {
+		t.Errorf("%v allocations a product, error %v", n, err)
+	}
 	runtime.KeepAlive([][]float32{x, y})
 	want := [8]float32{7, 11, 16, 23, 25, 35, 34, 47} // x[b, i]·y[:, j], y = [[1 0] [0 1] [2 3]]
 	if [8]float32(out) != want {
