@@ -84,3 +84,23 @@ func TestRun(t *testing.T) {
 		t.Error("device 9 gave no error")
 	}
 }
+
+func TestFailed(t *testing.T) {
+	log := "ok  \ta\n--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/x (0.1s)\n    --- FAIL: TestA/y (0.1s)\n--- FAIL: TestB (0s)\nFAIL\n"
+	if got := failed(log); got != ": TestA/x, TestA/y, TestB" {
+		t.Errorf("failed are %q", got)
+	}
+	if got := failed("panic\nFAIL\n"); got != "" {
+		t.Errorf("failed are %q, nothing is named", got)
+	}
+	if got := failed(strings.Repeat("--- FAIL: T (0s)\n", 12)); !strings.HasSuffix(got, "T, and 2 more") {
+		t.Errorf("failed are %q", got)
+	}
+}
+
+func TestCounted(t *testing.T) {
+	log := "  vectors conv: 58 passed, 0 failed, 2 skipped of 60\n  vectors grad: 7 passed, 0 failed, 0 skipped of 7\n"
+	if passed, of := counted(log); passed != 65 || of != 67 {
+		t.Errorf("%d of %d", passed, of)
+	}
+}

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 )
 
 const module = "github.com/adjoint-go/adjoint/"
@@ -20,29 +24,73 @@ func command(log io.Writer, env []string, name string, args ...string) error {
 	return cmd.Run()
 }
 
-func goTest(c config, log io.Writer, env []string, args ...string) error {
+// goTest runs tests and gives what they print; its error names those that failed.
+func goTest(c config, log io.Writer, env []string, args ...string) (string, error) {
 	list := []string{"test", "-count=1", "-timeout=60m"}
 	if c.short {
 		list = append(list, "-short")
 	}
-	return command(log, env, "go", append(list, args...)...)
+	var text bytes.Buffer
+	err := command(io.MultiWriter(log, &text), env, "go", append(list, args...)...)
+	if err != nil {
+		err = fmt.Errorf("%w%s", err, failed(text.String()))
+	}
+	return text.String(), err
+}
+
+const mostFailed = 10
+
+// failed lists the tests that a log says have failed, the innermost ones.
+func failed(log string) string {
+	var names []string
+	for line := range strings.Lines(log) {
+		name, is := strings.CutPrefix(strings.TrimSpace(line), "--- FAIL: ")
+		if !is {
+			continue
+		}
+		name, _, _ = strings.Cut(name, " ")
+		if k := len(names) - 1; k >= 0 && strings.HasPrefix(name, names[k]+"/") {
+			names[k] = name // a log names a test before its parts
+			continue
+		}
+		names = append(names, name)
+	}
+	if more := len(names) - mostFailed; more > 0 {
+		names = append(names[:mostFailed], fmt.Sprintf("and %d more", more))
+	}
+	if names == nil {
+		return ""
+	}
+	return ": " + strings.Join(names, ", ")
 }
 
 // tests are those of the backend, on the device.
 func tests(c config, _, log io.Writer) (string, error) {
-	if err := goTest(c, log, nil, module+"backend/cuda/..."); err != nil {
-		return "", err
-	}
-	return "passed", nil
+	_, err := goTest(c, log, nil, module+"backend/cuda/...")
+	return "passed", err
 }
 
 // vectors are those of the repository, and of other projects where their files are at hand.
 func vectors(c config, _, log io.Writer) (string, error) {
 	env := []string{"ADJOINT_BACKEND=cuda"}
-	if err := goTest(c, log, env, "-v", "-run", "TestVectors", module+"conformance"); err != nil {
+	text, err := goTest(c, log, env, "-v", "-run", "TestVectors", module+"conformance")
+	if err != nil {
 		return "", err
 	}
-	return "passed", nil
+	passed, of := counted(text)
+	return fmt.Sprintf("%d passed of %d", passed, of), nil
+}
+
+var counts = regexp.MustCompile(`vectors \w+: (\d+) passed, \d+ failed, \d+ skipped of (\d+)`)
+
+// counted adds up the vectors of all files.
+func counted(log string) (passed, of int) {
+	for _, m := range counts.FindAllStringSubmatch(log, -1) {
+		p, _ := strconv.Atoi(m[1]) // digits
+		n, _ := strconv.Atoi(m[2])
+		passed, of = passed+p, of+n
+	}
+	return passed, of
 }
 
 // sanitizer runs the tests under the tools that find what a GPU does not report.
