@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"backend/cuda/internal/cublas": nil,
 	"backend/cuda/internal/ptxsim": {"backend/cuda/internal/driver"},
 	"backend/cuda":                 {"ops", "graph", "tensor", "backend/internal/plan", "backend/internal/draft", "backend/cuda/kernels", "backend/cuda/internal/cublas", "backend/cuda/internal/driver", "backend/cuda/internal/ptx", "backend/cuda/internal/ptxsim"},
-	"backend/cuda/gpucheck":        {"ops", "graph", "tensor", "backend/cuda", "backend/cuda/internal/driver", "backend/cuda/internal/ptxsim"},
+	"backend/cuda/gpucheck":        {"ops", "graph", "tensor", "backend/cpu", "backend/cuda", "backend/cuda/internal/driver", "backend/cuda/internal/ptxsim"},
 	"backend/backendtest":          {"control", "autograd", "ops", "graph", "index", "tensor"},
 	"interop/safetensors":          {"tensor"},
 	"interop/gorgonia":             {"autograd", "nn", "ops", "graph", "index", "tensor", "backend/cpu"},

@@ -23,13 +23,18 @@ type data struct {
 	b   *cuda.Backend
 	rng *rand.Rand
 	err error
+
+	check func() error // of the result against the CPU's, to the bit, before the work is started
 }
 
-// floats is a tensor of numbers between −1 and 1.
+// floats is a tensor of numbers between −1 and 1; of integers, between −100 and 100.
 func (d *data) floats(dt tensor.DType, shape ...int) tensor.View {
 	v := make([]float32, tensor.Size(shape))
 	for i := range v {
 		v[i] = 2*d.rng.Float32() - 1
+		if dt.IsInteger() {
+			v[i] = float32(int(100 * v[i]))
+		}
 	}
 	return onDevice(d, v, dt, shape)
 }
@@ -90,7 +95,7 @@ func movement(n int) []figure {
 	list := []figure{
 		{"copy", 8 * n, 0, func(d *data) (work, error) {
 			to := d.f32(n)
-			return single(d.b, graph.Copy{}, &to, d.f32(n))
+			return single(d, graph.Copy{}, &to, d.f32(n))
 		}},
 		{"transpose", 8 * n, 0, func(d *data) (work, error) {
 			from, err := d.f32(c, n/c).Transpose(1, 0)
@@ -98,27 +103,29 @@ func movement(n int) []figure {
 				return nil, err
 			}
 			to := d.f32(n/c, c)
-			return single(d.b, graph.Copy{}, &to, from)
+			return single(d, graph.Copy{}, &to, from)
 		}},
 	}
 	for _, length := range []int{32, 256} {
 		rows := max(1, n/length)
 		name := func(what string) string { return fmt.Sprintf("%s, rows of %d B", what, 4*length) }
 		moved := func(times int) int { return rows * (times*4*length + 4) }
-		update := func(how ops.Combine, repeated bool) func(d *data) (work, error) {
+		update := func(how ops.Combine, dt tensor.DType, repeated bool) func(d *data) (work, error) {
 			return func(d *data) (work, error) {
 				op := ops.ScatterOp{Window: byRows(rows, length), Combine: how}
-				return single(d.b, op, nil, d.f32(rows, length), d.f32(rows, length), d.rows(rows, rows, repeated))
+				x, u := d.floats(dt, rows, length), d.floats(dt, rows, length)
+				return single(d, op, nil, x, u, d.rows(rows, rows, repeated))
 			}
 		}
 		list = append(list,
 			figure{name("gather"), moved(2), 0, func(d *data) (work, error) {
 				op, to := ops.GatherOp{Window: byRows(rows, length)}, d.f32(rows, length)
-				return single(d.b, op, &to, d.f32(rows, length), d.rows(rows, rows, true))
+				return single(d, op, &to, d.f32(rows, length), d.rows(rows, rows, true))
 			}},
-			figure{name("scatter-set"), moved(2), 0, update(ops.CombineSet, false)},
-			figure{name("scatter-add"), moved(3), 0, update(ops.CombineAdd, false)},
-			figure{name("scatter-add, repeated"), moved(3), 0, update(ops.CombineAdd, true)})
+			figure{name("scatter-set"), moved(2), 0, update(ops.CombineSet, tensor.Float32, false)},
+			figure{name("scatter-add"), moved(3), 0, update(ops.CombineAdd, tensor.Float32, false)},
+			figure{name("scatter-add, repeated"), moved(3), 0, update(ops.CombineAdd, tensor.Float32, true)},
+			figure{name("scatter-add of int32, repeated"), moved(3), 0, update(ops.CombineAdd, tensor.Int32, true)})
 	}
 	return list
 }
@@ -135,7 +142,7 @@ func lines(n, c int) []figure {
 			if d.err != nil {
 				return nil, d.err
 			}
-			return program(d.b, build, in...)
+			return program(d, build, in...)
 		}}
 	}
 	one := func(f func(x *graph.Node) *graph.Node) func([]*graph.Node) *graph.Node {
@@ -175,7 +182,7 @@ func products(side int) []figure {
 		list = append(list, figure{fmt.Sprintf("matmul %s, %d²", dt, side), 0, 2 * side * side * side,
 			func(d *data) (work, error) {
 				to := d.floats(dt, side, side)
-				return single(d.b, ops.MatMulOp{}, &to, d.floats(dt, side, side), d.floats(dt, side, side))
+				return single(d, ops.MatMulOp{}, &to, d.floats(dt, side, side), d.floats(dt, side, side))
 			}})
 	}
 	return list

@@ -22,22 +22,16 @@ func figures(c config, out, log io.Writer) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the device's own copy: %w", err)
 	}
-	ours, err := column(c, log, cuda.Options{})
-	if err != nil {
-		return "", err
-	}
+	ours, wrong := column(c, log, cuda.Options{})
 	library, err := column(c, log, cuda.Options{CUBLAS: true})
 	noLibrary := ""
 	if errors.Is(err, cuda.ErrNoCUBLAS) {
 		noLibrary, err = fmt.Sprintf("; no cuBLAS: %v", err), nil
 	}
-	if err != nil {
-		return "", err
-	}
 	theirs, noTorch := torch(c, log)
 	table(out, c, bandwidth, ours, library, theirs)
-	return fmt.Sprintf("tensors of 2^%d elements; a copy by the driver moves %.0f GB/s%s%s",
-		c.log2, bandwidth/1e9, noLibrary, noTorch), nil
+	return fmt.Sprintf("tensors of 2^%d elements; the CPU's bits but for products; a copy by the driver moves %.0f GB/s%s%s",
+		c.log2, bandwidth/1e9, noLibrary, noTorch), errors.Join(wrong, err)
 }
 
 // copyBandwidth is the bytes a second, read and written, of the driver's copy within the device.
@@ -108,7 +102,8 @@ func copyTime(ctx *driver.Context, size uint64) (best time.Duration, err error) 
 	return best, nil
 }
 
-// column is the time of every case on a backend of its own; with cuBLAS only of products.
+// column is the time of every case on a backend of its own; with cuBLAS only of products. The error is those of all
+// cases, which have no time.
 func column(c config, log io.Writer, o cuda.Options) (map[string]time.Duration, error) {
 	b, err := cuda.OpenWith(c.device, o)
 	if err != nil {
@@ -120,22 +115,39 @@ func column(c config, log io.Writer, o cuda.Options) (map[string]time.Duration, 
 			fmt.Fprintf(log, "close: %v\n", err)
 		}
 	}()
-	times := map[string]time.Duration{}
+	times, errs := map[string]time.Duration{}, []error(nil)
 	for _, f := range cases(c.log2) {
 		if o.CUBLAS && f.flops == 0 {
 			continue
 		}
-		d := &data{b: b, rng: rand.New(rand.NewPCG(1, 2))}
-		w, err := f.make(d)
-		if err = errors.Join(d.err, err); err == nil {
-			times[f.name], err = measure(b, func(n int) error { return w.start(b, n) })
-		}
+		t, kernels, err := f.time(b)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
+			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
+			if errors.Is(err, cuda.ErrFault) { // no later case can run
+				break
+			}
+			continue
 		}
-		fmt.Fprintf(log, "%s: %v, %d kernels\n", f.name, times[f.name], len(w))
+		times[f.name] = t
+		fmt.Fprintf(log, "%s: %v, %d kernels\n", f.name, t, kernels)
 	}
-	return times, nil
+	return times, errors.Join(errs...)
+}
+
+// time is the device's time, once the result was seen to be the CPU's.
+func (f *figure) time(b *cuda.Backend) (t time.Duration, kernels int, err error) {
+	d := &data{b: b, rng: rand.New(rand.NewPCG(1, 2))}
+	w, err := f.make(d)
+	if err := errors.Join(d.err, err); err != nil {
+		return 0, 0, err
+	}
+	if f.flops == 0 {
+		if err := d.check(); err != nil {
+			return 0, 0, err
+		}
+	}
+	t, err = measure(b, func(n int) error { return w.start(b, n) })
+	return t, len(w), err
 }
 
 // table prints what was measured: for what memory bounds the share of the copy bandwidth, for products TFLOP/s.
@@ -146,17 +158,20 @@ func table(out io.Writer, c config, bandwidth float64, ours, library, theirs map
 	fmt.Fprint(w, "|---\t|---\t|---\t|---\t|---\t|---\t|--- |\n")
 	for _, f := range cases(c.log2) {
 		t := ours[f.name]
-		rate, share := fmt.Sprintf("%.4g GB/s", float64(f.bytes)/t.Seconds()/1e9), "–"
-		if f.flops > 0 {
+		rate, share := "–", "–"
+		switch {
+		case t == 0: // an error, which is told
+		case f.flops > 0:
 			rate = fmt.Sprintf("%.3g TFLOP/s", float64(f.flops)/t.Seconds()/1e12)
-		} else {
+		default:
+			rate = fmt.Sprintf("%.4g GB/s", float64(f.bytes)/t.Seconds()/1e9)
 			share = fmt.Sprintf("%.3g%%", 100*float64(f.bytes)/t.Seconds()/bandwidth)
 		}
 		best, ratio := t, "–"
-		if l := library[f.name]; l > 0 {
-			best = min(best, l)
+		if l := library[f.name]; l > 0 && (l < best || best == 0) {
+			best = l
 		}
-		if theirs[f.name] > 0 {
+		if theirs[f.name] > 0 && best > 0 {
 			ratio = fmt.Sprintf("%.2f", theirs[f.name].Seconds()/best.Seconds())
 		}
 		fmt.Fprintf(w, "| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s |\n",
@@ -173,7 +188,7 @@ func millis(t time.Duration) string {
 	return fmt.Sprintf("%.3f", t.Seconds()*1e3)
 }
 
-// converted is a tensor of half floats or float64 with the values of one of float32.
+// converted is a tensor of another type with the values of one of float32.
 func converted(t *tensor.Tensor, dt tensor.DType) (*tensor.Tensor, error) {
 	from := tensor.Elements[float32](t.Storage())
 	v := make([]float64, len(from))

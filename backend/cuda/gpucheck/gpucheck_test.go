@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/adjoint-go/adjoint/backend/cuda"
+	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // TestFigures runs the figures on the interpreter: a row for each case, every one with a time.
@@ -102,5 +106,30 @@ func TestCounted(t *testing.T) {
 	log := "  vectors conv: 58 passed, 0 failed, 2 skipped of 60\n  vectors grad: 7 passed, 0 failed, 0 skipped of 7\n"
 	if passed, of := counted(log); passed != 65 || of != 67 {
 		t.Errorf("%d of %d", passed, of)
+	}
+}
+
+// TestSame: other bits are an error that says where.
+func TestSame(t *testing.T) {
+	t.Setenv("ADJOINT_PTXSIM", "1")
+	b, err := cuda.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	x := tensor.Of[float32](1, 2, 0).View()
+	for _, c := range []struct {
+		why  string
+		y    tensor.View
+		want string
+	}{
+		{"the same", tensor.Of[float32](1, 2, 0).View(), ""},
+		{"zeros have bits too", tensor.Of(1, 2, float32(math.Copysign(0, -1))).View(),
+			"element 2 of 3 is 00000000, the CPU's 00000080"},
+		{"one more", tensor.Of[float32](1, 2, 0, 4).View(), "12 bytes, the CPU has 16"},
+	} {
+		if err := same(b, x, c.y); c.want == "" && err != nil || c.want != "" && fmt.Sprint(err) != c.want {
+			t.Errorf("%s: error %v, want %q", c.why, err, c.want)
+		}
 	}
 }

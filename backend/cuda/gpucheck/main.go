@@ -4,8 +4,8 @@
 //
 // It runs the tests of the backend on the device, the vectors, NVIDIA's compute-sanitizer where it is installed, and
 // measures the kernels by events of the device, against the copy bandwidth of the same run, and against PyTorch on
-// the same device where python3 has one. What the steps print goes to the standard error, the table to the standard
-// output. With ADJOINT_PTXSIM=1 everything runs on the interpreter of the kernels, with tiny sizes: its times mean
+// the same device where python3 has one; what is measured has the CPU's bits, products apart, or is an error. What the
+// steps print goes to the standard error, the report to the standard output. With ADJOINT_PTXSIM=1 everything runs on the interpreter of the kernels, with tiny sizes: its times mean
 // nothing, it shows that the command works.
 package main
 

@@ -59,6 +59,8 @@ for length in (32, 256):
     measure(f"scatter-set, rows of {4 * length} B", lambda: o.index_copy_(0, each, u))
     measure(f"scatter-add, rows of {4 * length} B", lambda: o.index_add_(0, each, u))
     measure(f"scatter-add, repeated, rows of {4 * length} B", lambda: o.index_add_(0, repeated, u))
+    io, iu = o.view(torch.int32), u.view(torch.int32)
+    measure(f"scatter-add of int32, repeated, rows of {4 * length} B", lambda: io.index_add_(0, repeated, iu))
 
 x, y = x.view(r, c), y.view(r, c)
 measure("sum, axis 0", lambda: x.sum(0))
