@@ -120,6 +120,7 @@ func productCases(dt tensor.DType) []productCase {
 		return tensor.Must(v.Transpose(perm...))
 	}
 	heads := func(v tensor.View) tensor.View { return tensor.Must(v.Transpose(0, 2, 1, 3)) }
+	around := func(v tensor.View) tensor.View { return tensor.Must(v.Transpose(2, 1, 0, 3, 4)) }
 	every := func(v tensor.View, step ...int) tensor.View { // every step-th element of each axis, or from its end
 		start, size := make([]int, v.Rank()), make([]int, v.Rank())
 		for a, d := range v.Shape() {
@@ -144,6 +145,10 @@ func productCases(dt tensor.DType) []productCase {
 		{"batches backwards: a call each", every(of(2, 3, 4), -1, 1, 1), of(2, 4, 5), many, 2},
 		{"batches of two axes that are not one run: a call an image", heads(of(2, 4, 3, 6)),
 			swap(heads(of(2, 4, 3, 6))), tensor.RowMajor([]int{2, 3, 4, 4}), 2},
+		{"the longest axis is that of a call, also where it is the outer one", heads(of(3, 4, 2, 6)),
+			swap(heads(of(3, 4, 2, 6))), tensor.RowMajor([]int{3, 2, 4, 4}), 2},
+		{"twice two calls are ours", around(of(2, 2, 3, 1, 2)), around(of(2, 2, 3, 2, 1)),
+			tensor.RowMajor([]int{3, 2, 2, 1, 1}), 0},
 		{"more than two calls are ours", heads(of(3, 1, 4, 2)), swap(heads(of(3, 1, 4, 2))),
 			tensor.ColMajor([]int{3, 4, 1, 1}), 0},
 		{"gaps in rows are ours", every(of(3, 8), 1, 2), of(4, 5), flat, 0},
