@@ -120,7 +120,7 @@ func column(c config, log io.Writer, o cuda.Options) (map[string]time.Duration, 
 		if o.CUBLAS && f.flops == 0 {
 			continue
 		}
-		t, kernels, err := f.time(b)
+		t, kernels, err := f.time(b, c.aim())
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
 			if errors.Is(err, cuda.ErrFault) { // no later case can run
@@ -134,8 +134,16 @@ func column(c config, log io.Writer, o cuda.Options) (map[string]time.Duration, 
 	return times, errors.Join(errs...)
 }
 
+// aim is how long a try takes; of the interpreter's times none is of use.
+func (c config) aim() time.Duration {
+	if c.simulated {
+		return time.Millisecond
+	}
+	return 100 * time.Millisecond
+}
+
 // time is the device's time, once the result was seen to be the CPU's.
-func (f *figure) time(b *cuda.Backend) (t time.Duration, kernels int, err error) {
+func (f *figure) time(b *cuda.Backend, aim time.Duration) (t time.Duration, kernels int, err error) {
 	d := &data{b: b, rng: rand.New(rand.NewPCG(1, 2))}
 	w, err := f.make(d)
 	if err := errors.Join(d.err, err); err != nil {
@@ -146,7 +154,7 @@ func (f *figure) time(b *cuda.Backend) (t time.Duration, kernels int, err error)
 			return 0, 0, err
 		}
 	}
-	t, err = measure(b, func(n int) error { return w.start(b, n) })
+	t, err = measure(b, aim, func(n int) error { return w.start(b, n) })
 	return t, len(w), err
 }
 

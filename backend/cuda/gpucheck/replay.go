@@ -204,8 +204,8 @@ func (w work) start(b *cuda.Backend, times int) (err error) {
 	return err
 }
 
-// measure is the device's time for the work once, the least of some tries; each takes about a tenth of a second.
-func measure(b *cuda.Backend, start func(times int) error) (time.Duration, error) {
+// measure is the device's time for the work once, the least of some tries; each takes about as long as aim.
+func measure(b *cuda.Backend, aim time.Duration, start func(times int) error) (time.Duration, error) {
 	if err := start(1); err != nil { // loads kernels, takes scratch
 		return 0, err
 	}
@@ -213,7 +213,7 @@ func measure(b *cuda.Backend, start func(times int) error) (time.Duration, error
 	if err != nil {
 		return 0, err
 	}
-	times := int(min(1000, max(1, 100*time.Millisecond/max(once, time.Microsecond))))
+	times := int(min(1000, max(1, aim/max(once, time.Microsecond))))
 	for range 3 {
 		t, err := b.Elapsed(func() error { return start(times) })
 		if err != nil {
