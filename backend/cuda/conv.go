@@ -61,9 +61,11 @@ type convPhase struct {
 
 // convTuning is the sizes at which convolutions change course; tests change them.
 var convTuning = struct {
-	features int // up to which a thread does a window
+	features int // up to which a thread does windows, not a part of a tile
+	several  int // windows above which it does more than one
 	far      int // places along an axis from which on the table has no room for them
-}{features: 4, far: 1 << 28}
+	blocks   int // of threads; each does one tile after another
+}{features: 4, several: 1 << 10, far: 1 << 28, blocks: 1 << 30}
 
 const convTabled = 3 // axes of space whose places are in the table
 
@@ -227,6 +229,9 @@ func (o *convOperands) down(ph *convphase.Phase) (x, w uint32) {
 	return x, w
 }
 
+// convWindows is how many windows a thread does, of kernels without tiles.
+var convWindows = map[string]uint64{"far": 1, "single": 1, "several": 4}
+
 // divide chooses the kernel, and whether blocks of sums are apart.
 func (p *convPhase) divide(b *Backend, dt tensor.DType, far bool) (kind string) {
 	a := &p.args
@@ -240,6 +245,8 @@ func (p *convPhase) divide(b *Backend, dt tensor.DType, far bool) (kind string) 
 	switch {
 	case far:
 		kind = "far"
+	case a.features <= uint64(convTuning.features) && a.window.count > uint64(convTuning.several):
+		kind = "several"
 	case a.features <= uint64(convTuning.features):
 		kind = "single"
 	case dt == tensor.Float64:
@@ -252,9 +259,9 @@ func (p *convPhase) divide(b *Backend, dt tensor.DType, far bool) (kind string) 
 		kind = "large"
 		tiles(128, 64)
 	}
-	if kind == "far" || kind == "single" {
-		p.threads = uint32(min(foldThreads, (a.window.count+31)/32*32))
-		tiles(1, uint64(p.threads))
+	if windows := convWindows[kind]; windows > 0 {
+		p.threads = uint32(min(foldThreads, (a.window.count+32*windows-1)/(32*windows)*32))
+		tiles(1, uint64(p.threads)*windows)
 		busy *= foldThreads / uint64(p.threads)
 	} else if work < busy || kind == "" {
 		kind = "small"
@@ -269,7 +276,7 @@ func (p *convPhase) divide(b *Backend, dt tensor.DType, far bool) (kind string) 
 		p.bytes = int(bytes)
 		work *= a.blocks
 	}
-	p.grid = dim3{uint32(max(1, min(work, 1<<30))), 1, 1}
+	p.grid = dim3{uint32(max(1, min(work, uint64(convTuning.blocks)))), 1, 1}
 	p.joinGrid = b.gridFor(a.groups * a.features * a.window.count)
 	return kind
 }

@@ -56,38 +56,38 @@ struct Entry {
 #define NOWHERE (-(1 << 30))
 
 // digit leaves n / extent in n and returns the rest.
-INLINE u64 digit(const Divisor& by, u64 extent, u64& n) {
-  u64 r;
-  if (n >> 31 == 0) {
-    u32 m = (u32)n;
-    r = divide(by, m);
-    n = m;
-  } else {
-    u64 q = n / extent;
-    r = n - q * extent;
-    n = q;
+template <class Axis> INLINE u32 digit(const Axis& a, u32& n) { return divide(a.by, n); }
+template <class Axis> INLINE u64 digit(const Axis& a, u64& n) {
+  u64 q = n / a.extent, c = n - q * a.extent;
+  n = q;
+  return c;
+}
+
+// find fills in the entry of i; numbers below 2³¹ have digits of 32 bits.
+template <class N> INLINE void find(const Conv& p, const Walk& walk, N i, Entry& e) {
+#pragma unroll
+  for (u32 a = 0; a < 3; a++) {
+    N c = digit(walk.axis[a], i);
+    e.place[a] = (i32)c * (i32)walk.axis[a].place + (i32)walk.axis[a].from;
+    e.x += (i64)c * walk.axis[a].x;
+    e.other += (i64)c * walk.axis[a].other;
   }
-  return r;
+#pragma unroll 1
+  for (u32 a = 3; a < p.axes; a++) {
+    N c = digit(walk.axis[a], i);
+    e.x += (i64)c * walk.axis[a].x;
+    e.other += (i64)c * walk.axis[a].other;
+  }
+  e.x += (i64)i * walk.x;
+  e.other += (i64)i * walk.other;
 }
 
 INLINE Entry entry(const Conv& p, const Walk& walk, u64 i, u64 count) {
   Entry e = {{NOWHERE, 0, 0, 0}, 0, 0};
-  if (i >= count) return e;
-#pragma unroll
-  for (u32 a = 0; a < 3; a++) {
-    i64 c = (i64)digit(walk.axis[a].by, walk.axis[a].extent, i);
-    e.place[a] = (i32)(c * walk.axis[a].place + walk.axis[a].from);
-    e.x += c * walk.axis[a].x;
-    e.other += c * walk.axis[a].other;
-  }
-#pragma unroll 1
-  for (u32 a = 3; a < p.axes; a++) {
-    i64 c = (i64)digit(walk.axis[a].by, walk.axis[a].extent, i);
-    e.x += c * walk.axis[a].x;
-    e.other += c * walk.axis[a].other;
-  }
-  e.x += (i64)i * walk.x;
-  e.other += (i64)i * walk.other;
+  if (i < count && i >> 31 == 0)
+    find(p, walk, (u32)i, e);
+  else if (i < count)
+    find(p, walk, i, e);
   return e;
 }
 
@@ -95,9 +95,8 @@ INLINE Entry entry(const Conv& p, const Walk& walk, u64 i, u64 count) {
 INLINE bool inside(const Conv& p, u64 window, u64 tap) {
 #pragma unroll 1
   for (u32 a = 0; a < p.axes; a++) {
-    i64 c = (i64)digit(p.window.axis[a].by, p.window.axis[a].extent, window);
-    i64 k = (i64)digit(p.tap.axis[a].by, p.tap.axis[a].extent, tap);
-    i64 place = c * p.window.axis[a].place + p.window.axis[a].from + k * p.tap.axis[a].place;
+    i64 place = (i64)digit(p.window.axis[a], window) * p.window.axis[a].place + p.window.axis[a].from;
+    place += (i64)digit(p.tap.axis[a], tap) * p.tap.axis[a].place;
     if ((u64)place >= p.extent[a]) return false;
   }
   return true;
@@ -209,24 +208,26 @@ template <class T, class E, class A> INLINE void multiply(const Conv& p) {
   }
 }
 
-// single does a window and a feature a thread; a block of threads has one feature. FAR is for axes that are more, or
-// longer, than the table has room for.
-template <class E, class A, bool FAR> INLINE void single(const Conv& p) {
+// single does WINDOWS windows of a feature a thread, so that it looks a tap up for all of them; a block of threads has one
+// feature. FAR is for axes that are more, or longer, than the table has room for.
+template <class E, class A, u32 WINDOWS, bool FAR> INLINE void single(const Conv& p) {
   __shared__ Entry taps[DEPTH];
   __shared__ __attribute__((aligned(16))) A ws[DEPTH];
   u64 parts = p.partial ? p.blocks : 1, work = p.groups * parts * p.features * p.tiles_n;
   for (u64 n = blockIdx.x; n < work; n += gridDim.x) {
     u64 rest = n, row = rest % p.features;
     rest /= p.features;
-    u64 column = rest % p.tiles_n * blockDim.x + threadIdx.x;
+    u64 column = rest % p.tiles_n * (WINDOWS * blockDim.x) + threadIdx.x;
     rest /= p.tiles_n;
     u64 part = rest % parts, group = rest / parts;
     i64 at[3];
     locate(p.group, group, at);
     const E *x = (const E*)p.x + at[0], *w = (const E*)p.w + at[1] + (i64)row * p.w_feature;
-    Entry mine = entry(p, p.window, column, p.window.count);
+    Entry windows[WINDOWS];
+#pragma unroll
+    for (u32 q = 0; q < WINDOWS; q++) windows[q] = entry(p, p.window, column + q * blockDim.x, p.window.count);
     u64 first = p.partial ? part : 0, last = p.partial ? part + 1 : p.blocks;
-    A total = {};
+    A total[WINDOWS] = {};
 #pragma unroll 1
     for (u64 b = first; b < last; b++) {
       Block block(p, b);
@@ -237,21 +238,32 @@ template <class E, class A, bool FAR> INLINE void single(const Conv& p) {
         ws[k] = Element<E, A>::in(load(w + tap.other));
       }
       sync_block();
-      A s = {};
-#pragma unroll FAR ? 1 : 4
+      A sums[WINDOWS] = {};
+#pragma unroll FAR ? 1 : 4 / WINDOWS
       for (u32 k = 0; k < block.depth; k++) {
-        A v = A{};
-        bool in = FAR ? column < p.window.count && inside(p, column, block.from + k) : inside(p, mine, taps[k]);
-        if (in) v = Element<E, A>::in(load(x + (mine.x + taps[k].x)));
-        s = mac(s, ws[k], v);
+        Entry tap = taps[k];
+        A v[WINDOWS];
+#pragma unroll
+        for (u32 q = 0; q < WINDOWS; q++) {
+          v[q] = A{};
+          bool in = FAR ? column < p.window.count && inside(p, column, block.from + k) : inside(p, windows[q], tap);
+          if (in) v[q] = Element<E, A>::in(load(x + (windows[q].x + tap.x)));
+        }
+#pragma unroll
+        for (u32 q = 0; q < WINDOWS; q++) sums[q] = mac(sums[q], ws[k], v[q]);
       }
-      total = b > first ? sum(total, s) : s;
+#pragma unroll
+      for (u32 q = 0; q < WINDOWS; q++) total[q] = b > first ? sum(total[q], sums[q]) : sums[q];
     }
-    if (column >= p.window.count) continue;
-    if (p.partial)
-      store((A*)p.partial + (((group * parts + part) * p.features + row) * p.window.count + column), total);
-    else
-      store((E*)p.out + (at[2] + (i64)row * p.out_feature + mine.other), Element<E, A>::out(total));
+#pragma unroll
+    for (u32 q = 0; q < WINDOWS; q++) {
+      u64 at_column = column + q * blockDim.x;
+      if (at_column >= p.window.count) continue;
+      if (p.partial)
+        store((A*)p.partial + (((group * parts + part) * p.features + row) * p.window.count + at_column), total[q]);
+      else
+        store((E*)p.out + (at[2] + (i64)row * p.out_feature + windows[q].other), Element<E, A>::out(total[q]));
+    }
   }
 }
 
@@ -280,8 +292,9 @@ template <class E, class A> INLINE void join(const Conv& p) {
     body;                                                                           \
   }
 #define CONV(dtype, E, A, ...)                                                      \
-  CONV_KERNEL(dtype##_single, (single<E, A, false>(p)))                             \
-  CONV_KERNEL(dtype##_far, (single<E, A, true>(p)))                                 \
+  CONV_KERNEL(dtype##_single, (single<E, A, 1, false>(p)))                          \
+  CONV_KERNEL(dtype##_several, (single<E, A, 4, false>(p)))                         \
+  CONV_KERNEL(dtype##_far, (single<E, A, 1, true>(p)))                              \
   CONV_KERNEL(dtype##_small, (multiply<Tile<__VA_ARGS__>, E, A>(p)))                \
   CONV_KERNEL(dtype##_join, (join<E, A>(p)))
 #define CONV_LARGE(dtype, E, A)                                                     \
