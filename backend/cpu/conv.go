@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/convphase"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -100,8 +101,12 @@ func newConv[E tensor.Element, A summable](op ops.ConvOp, out, x, w graph.Operan
 	whole := w.Size() > 0
 	if whole {
 		var err error
-		if p.phases, whole, err = convPhases(op, out, x, w); err != nil {
+		var phases []convphase.Phase
+		if phases, whole, err = convphase.Of(op, out, x, w); err != nil {
 			return nil, err
+		}
+		for _, ph := range phases {
+			p.phases = append(p.phases, convPhase{Phase: ph})
 		}
 	}
 	if !whole {
@@ -125,15 +130,15 @@ func axesFrom(o graph.Operand, from, n int) tensor.Layout {
 // arrange decides how a phase is multiplied.
 func (p *conv[E, A]) arrange(ph *convPhase, w graph.Operand, groups int) {
 	wide := p.tile.size().columns
-	ph.images, ph.columns = 1, ph.places
-	if p.images > 1 && ph.places%wide != 0 && ph.places < 8*wide {
-		ph.images, ph.columns = p.images, p.images*ph.places
+	ph.images, ph.columns = 1, ph.Places
+	if p.images > 1 && ph.Places%wide != 0 && ph.Places < 8*wide {
+		ph.images, ph.columns = p.images, p.images*ph.Places
 	}
 	result := tensor.Layout{}
 	weight := tensor.Layout{Shape: []int{p.channels}, Strides: []int{w.Strides[groups+1]}}
-	for _, a := range ph.axes {
-		result.Shape, result.Strides = append(result.Shape, a.count), append(result.Strides, a.c)
-		weight.Shape, weight.Strides = append(weight.Shape, a.size), append(weight.Strides, a.w)
+	for _, a := range ph.Axes {
+		result.Shape, result.Strides = append(result.Shape, a.Count), append(result.Strides, a.C)
+		weight.Shape, weight.Strides = append(weight.Shape, a.Size), append(weight.Strides, a.W)
 	}
 	n := newNest(result)
 	ph.direct = p.rows.same && ph.images == 1 && n.rows == 1 && (n.row == 1 || n.step[0] == 1) && p.cFeature >= 0
@@ -142,13 +147,14 @@ func (p *conv[E, A]) arrange(ph *convPhase, w graph.Operand, groups int) {
 	if !p.rows.same || p.wFeature < 0 || !runs {
 		p.copied = true
 	}
-	if ph.inside {
+	ph.turned = ph.inner().Size > ph.inner().Count
+	if ph.Inside {
 		in := ph.inner()
-		along := in.stride
+		along := in.Stride
 		if ph.turned {
-			along = in.dilation
+			along = in.Dilation
 		}
-		ph.inside = p.rows.same && (in.x*along == 1 || max(in.size, in.count) == 1)
+		ph.beside = p.rows.same && (in.X*along == 1 || max(in.Size, in.Count) == 1)
 	}
 }
 
@@ -164,12 +170,9 @@ func (b convBlock) next(channels, taps int) convBlock {
 	if b.tap += b.taps; b.channels == 0 || b.tap >= taps {
 		b.channel, b.tap = b.channel+b.channels, 0
 	}
-	b.channels = min(evenly(channels, max(1, matmulBlock/taps)), channels-b.channel)
-	b.taps = min(evenly(taps, matmulBlock), taps-b.tap)
+	b.channels, b.taps = convphase.Block(channels, taps)
+	b.channels, b.taps = min(b.channels, channels-b.channel), min(b.taps, taps-b.tap)
 	return b
 }
-
-// evenly is the length of pieces of n, as few as there are with a length of most, and as long as each other.
-func evenly(n, most int) int { return ceilDiv(n, max(1, ceilDiv(n, most))) }
 
 func (b convBlock) depth() int { return b.channels * b.taps }

@@ -34,37 +34,37 @@ type convTaps struct{ at, n, place int }
 // read where they lie.
 func (r *convRun[E, A]) read(w *convScratch[A], b convBlock) {
 	p, ph := r.p, r.ph
-	first := &ph.axes[0]
-	p0, p1, k0, k1 := 0, first.count, 0, first.size
-	if each := ph.places / first.count; ph.images == 1 {
+	first := &ph.Axes[0]
+	p0, p1, k0, k1 := 0, first.Count, 0, first.Size
+	if each := ph.Places / first.Count; ph.images == 1 {
 		p0, p1 = w.j0/each, (w.j1-1)/each+1
 	}
-	if each := ph.taps / first.size; b.taps < ph.taps {
+	if each := ph.Taps / first.Size; b.taps < ph.Taps {
 		k0, k1 = b.tap/each, (b.tap+b.taps-1)/each+1
 	}
 	image0, image1 := 0, 1
 	if ph.images > 1 {
-		image0, image1 = w.j0/ph.places, (w.j1-1)/ph.places+1
+		image0, image1 = w.j0/ph.Places, (w.j1-1)/ph.Places+1
 	}
-	w.windows = grown(w.windows, len(ph.axes))
+	w.windows = grown(w.windows, len(ph.Axes))
 	channel, image, place := p.xChannel, p.xImage, 0
-	if ph.inside {
+	if ph.beside {
 		place = w.xAt + image0*p.xImage + b.channel*p.xChannel
-		for k := range ph.axes {
-			a := &ph.axes[k]
-			w.windows[k] = a.inX(0, 0)
-			place += w.windows[k].from * a.x
+		for k := range ph.Axes {
+			a := &ph.Axes[k]
+			w.windows[k] = inX(a, 0, 0)
+			place += w.windows[k].from * a.X
 		}
 		place += p0*w.windows[0].window + k0*w.windows[0].tap
 		w.src = r.xa
 	} else {
 		channel = 1
-		for k := len(ph.axes) - 1; k >= 0; k-- {
-			a := &ph.axes[k]
+		for k := len(ph.Axes) - 1; k >= 0; k-- {
+			a := &ph.Axes[k]
 			if k == 0 {
-				w.windows[k] = a.part(p0, p1, k0, k1, len(ph.axes) == 1, ph.turned)
+				w.windows[k] = partOf(a, p0, p1, k0, k1, len(ph.Axes) == 1, ph.turned)
 			} else {
-				w.windows[k] = a.part(0, a.count, 0, a.size, k == len(ph.axes)-1, ph.turned)
+				w.windows[k] = partOf(a, 0, a.Count, 0, a.Size, k == len(ph.Axes)-1, ph.turned)
 			}
 			w.windows[k].window, w.windows[k].tap = w.windows[k].window*channel, w.windows[k].tap*channel
 			channel *= w.windows[k].size()
@@ -85,7 +85,7 @@ func (r *convRun[E, A]) read(w *convScratch[A], b convBlock) {
 
 // fill fills the box of one channel of an image, from an axis on: zeros where there is no element.
 func (r *convRun[E, A]) fill(w *convScratch[A], box []A, axis, at int) {
-	a, win := &r.ph.axes[axis], &w.windows[axis]
+	a, win := &r.ph.Axes[axis], &w.windows[axis]
 	each := len(box) / win.size()
 	for u := range win.outer {
 		from := win.from + u*win.outerStep
@@ -94,15 +94,15 @@ func (r *convRun[E, A]) fill(w *convScratch[A], box []A, axis, at int) {
 		if from < 0 {
 			lo = min(win.run, ceilDiv(-from, win.step))
 		}
-		if from < a.extent {
-			hi = min(win.run, (a.extent-1-from)/win.step+1)
+		if from < a.Extent {
+			hi = min(win.run, (a.Extent-1-from)/win.step+1)
 		}
 		hi = max(lo, hi)
 		part := box[u*win.run*each:][:win.run*each]
 		clear(part[:lo*each])
 		clear(part[hi*each:])
-		place, step := at+(from+lo*win.step)*a.x, win.step*a.x
-		if axis == len(r.ph.axes)-1 {
+		place, step := at+(from+lo*win.step)*a.X, win.step*a.X
+		if axis == len(r.ph.Axes)-1 {
 			if hi > lo {
 				r.p.rows.load(part[lo:hi], r.x, place, step)
 			}
@@ -118,11 +118,11 @@ func (r *convRun[E, A]) fill(w *convScratch[A], box []A, axis, at int) {
 // locateColumns lists the columns of the item in runs, strip by strip; window 0 of image 0 begins at place.
 func (r *convRun[E, A]) locateColumns(w *convScratch[A], place, image int) {
 	p, ph := r.p, r.ph
-	wide, last := p.tile.size().columns, len(ph.axes)-1
+	wide, last := p.tile.size().columns, len(ph.Axes)-1
 	w.columns, w.strips, w.index = w.columns[:0], w.strips[:0], grown(w.index, last+1)
-	n, rest := w.j0/ph.places, w.j0%ph.places
+	n, rest := w.j0/ph.Places, w.j0%ph.Places
 	for k := last; k >= 0; k-- {
-		w.index[k], rest = rest%ph.axes[k].count, rest/ph.axes[k].count
+		w.index[k], rest = rest%ph.Axes[k].Count, rest/ph.Axes[k].Count
 	}
 	for j := w.j0; j < w.j1; {
 		at := j - w.j0
@@ -132,13 +132,13 @@ func (r *convRun[E, A]) locateColumns(w *convScratch[A], place, image int) {
 		c := convColumns{at: at, place: place + n*image, out: n * p.cImage}
 		for k, i := range w.index {
 			c.place += i * w.windows[k].window
-			c.out += i * ph.axes[k].c
+			c.out += i * ph.Axes[k].C
 		}
-		c.n = min(ph.axes[last].count-w.index[last], wide-at%wide, w.j1-j)
+		c.n = min(ph.Axes[last].Count-w.index[last], wide-at%wide, w.j1-j)
 		w.columns = append(w.columns, c)
 		j += c.n
 		w.index[last] += c.n
-		for k := last; k >= 0 && w.index[k] == ph.axes[k].count; k-- {
+		for k := last; k >= 0 && w.index[k] == ph.Axes[k].Count; k-- {
 			w.index[k] = 0
 			if k == 0 {
 				n++
@@ -154,7 +154,7 @@ func (r *convRun[E, A]) locateColumns(w *convScratch[A], place, image int) {
 // window on; tap 0 of the block's first channel is at place.
 func (r *convRun[E, A]) locateTaps(w *convScratch[A], b convBlock, place, channel int) {
 	ph := r.ph
-	last := len(ph.axes) - 1
+	last := len(ph.Axes) - 1
 	w.taps, w.index = w.taps[:0], grown(w.index, last+1)
 	w.places.Reset()
 	step := w.windows[last].tap
@@ -162,10 +162,10 @@ func (r *convRun[E, A]) locateTaps(w *convScratch[A], b convBlock, place, channe
 		for tap := b.tap; tap < b.tap+b.taps; {
 			t, rest := convTaps{at: c*b.taps + tap - b.tap, place: place + c*channel}, tap
 			for k := last; k >= 0; k-- {
-				w.index[k], rest = rest%ph.axes[k].size, rest/ph.axes[k].size
+				w.index[k], rest = rest%ph.Axes[k].Size, rest/ph.Axes[k].Size
 				t.place += w.index[k] * w.windows[k].tap
 			}
-			t.n = min(ph.axes[last].size-w.index[last], b.tap+b.taps-tap)
+			t.n = min(ph.Axes[last].Size-w.index[last], b.tap+b.taps-tap)
 			w.taps = append(w.taps, t)
 			for k := range t.n {
 				w.places.Add(t.place + k*step)

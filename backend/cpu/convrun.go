@@ -42,7 +42,7 @@ func (p *conv[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 func (r *convRun[E, A]) phase(x *Exec, ph *convPhase) {
 	p := r.p
 	r.ph = ph
-	depth := p.channels * ph.taps
+	depth := p.channels * ph.Taps
 	if p.copied {
 		rows := p.weights.size()
 		r.weights = grown(r.weights, rows*depth)
@@ -104,7 +104,7 @@ func (c *convWeights[E, A]) chunk(lo, hi int) {
 	w.groups.seek(&p.weights, 1, lo)
 	depth := n.rows * n.row
 	for row := lo; row < hi; row++ {
-		at, to := w.groups.at(0)+c.ph.wAt, c.weights[row*depth:][:depth]
+		at, to := w.groups.at(0)+c.ph.WAt, c.weights[row*depth:][:depth]
 		for w.cursor.seek(n, 0); len(to) > 0; w.cursor.next(n) {
 			p.rows.load(to[:n.row], c.w, at+w.cursor.at[0], n.step[0])
 			to = to[n.row:]
@@ -130,17 +130,17 @@ func (r *convRun[E, A]) item(w *convScratch[A], item int) {
 	apart := p.images / ph.images // products of a group
 	group, image := product/apart, product%apart
 	w.groups.seek(&p.groups, 1, group)
-	w.cAt = w.groups.at(0) + ph.cAt + image*p.cImage
-	w.xAt, w.wAt = w.groups.at(1)+image*p.xImage, w.groups.at(2)+ph.wAt
+	w.cAt = w.groups.at(0) + ph.CAt + image*p.cImage
+	w.xAt, w.wAt = w.groups.at(1)+image*p.xImage, w.groups.at(2)+ph.WAt
 	if p.copied {
-		w.wAt = group * p.features * p.channels * ph.taps
+		w.wAt = group * p.features * p.channels * ph.Taps
 	}
 	w.i0, w.j0 = part/r.across*r.rows, part%r.across*r.columns
 	w.i1, w.j1 = min(w.i0+r.rows, p.features), min(w.j0+r.columns, ph.columns)
 	if !ph.direct {
 		w.sums = grown(w.sums, (w.i1-w.i0)*(w.j1-w.j0))
 	}
-	for b := (convBlock{}).next(p.channels, ph.taps); b.channels > 0; b = b.next(p.channels, ph.taps) {
+	for b := (convBlock{}).next(p.channels, ph.Taps); b.channels > 0; b = b.next(p.channels, ph.Taps) {
 		r.read(w, b)
 		r.pack(w, b.depth())
 		r.multiply(w, b)
@@ -198,7 +198,7 @@ func (r *convRun[E, A]) one(w *convScratch[A], panel []A, depth, i, rows, strip 
 
 // storeSums stores finished sums, rounded where they are halves.
 func (r *convRun[E, A]) storeSums(w *convScratch[A]) {
-	p, step := r.p, r.ph.inner().c
+	p, step := r.p, r.ph.inner().C
 	for i := w.i0; i < w.i1; i++ {
 		sums, at := w.sums[(i-w.i0)*(w.j1-w.j0):], w.cAt+i*p.cFeature
 		for _, s := range w.columns {

@@ -44,9 +44,9 @@ const convApart = 16
 // packPanel packs the weight of some features over a block.
 func (r *convRun[E, A]) packPanel(w *convScratch[A], b convBlock, panel []A, i, rows int) {
 	p, ph := r.p, r.ph
-	depth, from := b.depth(), b.channel*ph.taps+b.tap
+	depth, from := b.depth(), b.channel*ph.Taps+b.tap
 	if p.copied {
-		row := p.channels * ph.taps
+		row := p.channels * ph.Taps
 		p.tile.pack(panel, depth, 0, r.weights[w.wAt+i*row+from:], row, depth, rows)
 		return
 	}

@@ -45,6 +45,8 @@ func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (gra
 		return compileSoftmax(b, op, out, in)
 	case ops.MatMulOp:
 		return compileMatMul(b, out, in)
+	case ops.ConvOp:
+		return compileConv(b, op, out, in)
 	case ops.ScanOp:
 		return compileScan(b, op, out, in, used)
 	case ops.ReduceOp:

@@ -24,6 +24,7 @@ func TestLineArgs(t *testing.T) {
 		{"argreduce", "argreduce_max_float32_rows", unsafe.Sizeof(argReduceArgs{})},
 		{"softmax", "softmax_float32_warps", unsafe.Sizeof(softmaxArgs{})},
 		{"matmul", "matmul_float32_small", unsafe.Sizeof(matmulArgs{})},
+		{"conv", "conv_float32_small", unsafe.Sizeof(convArgs{})},
 		{"scan", "scan_sum_float32_rows", unsafe.Sizeof(lineScanArgs{})},
 	} {
 		f, err := b.function(c.family, c.name)

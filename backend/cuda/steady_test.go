@@ -54,7 +54,8 @@ func allocatedIn() map[string]int64 {
 	return sum
 }
 
-// TestMovementAllocatesNothing: once it has run, a kernel that moves or scatters allocates nothing.
+// TestMovementAllocatesNothing: once it has run, a kernel that moves or scatters allocates nothing, nor does a
+// convolution of several phases.
 func TestMovementAllocatesNothing(t *testing.T) {
 	r, b := rng(t), device(t)
 	x := randomView(r, tensor.Float32, tensor.RowMajor([]int{30, 8}))
@@ -62,6 +63,7 @@ func TestMovementAllocatesNothing(t *testing.T) {
 	idx := integersView(tensor.Int32, tensor.RowMajor([]int{3000}), func() int64 { return int64(r.IntN(30)) })
 	mask := randomView(r, tensor.Bool, tensor.RowMajor([]int{30}))
 	w := rows(3000, 8)
+	apart, lines, weight := sliding([5]int{1, 1, 2, 1, 1}), tensor.RowMajor([]int{3, 10, 8}), tensor.RowMajor([]int{5, 10, 3})
 	for _, c := range []struct {
 		op      graph.Op
 		in, out []tensor.View
@@ -73,6 +75,8 @@ func TestMovementAllocatesNothing(t *testing.T) {
 		{ops.ScatterScanOp{Window: w}, []tensor.View{x, u, idx}, []tensor.View{x, u}},
 		{ops.SparseUpdateOp{Window: w}, []tensor.View{x, u, idx}, []tensor.View{x}},
 		{ops.CompressOp{Count: 30}, []tensor.View{x, mask}, []tensor.View{x}},
+		{apart, []tensor.View{randomView(r, tensor.Float32, lines), randomView(r, tensor.Float32, weight)},
+			[]tensor.View{randomView(r, tensor.Float32, tensor.RowMajor([]int{3, 5, 15}))}},
 	} {
 		var in []tensor.Read
 		var out []tensor.Write

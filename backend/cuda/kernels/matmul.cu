@@ -1,12 +1,11 @@
-// Matrix products: out[b, i, j] = Σₖ x[b, i, k]·y[b, k, j]. As in backend/cpu/gemm.go k is cut in blocks of
-// 256; in a block the products are added one after another to 0 (of floats by fused multiply-adds), and the
-// sums of the blocks are added in order. So the bits do not depend on tiles or layouts.
+// Matrix products: out[b, i, j] = Σₖ x[b, i, k]·y[b, k, j]. As in backend/cpu/gemm.go k is cut in blocks of 256; in a
+// block the products are added one after another to 0 (of floats by fused multiply-adds), and the sums of the
+// blocks are added in order. So the bits do not depend on tiles or layouts.
 //
-// They are bound by arithmetic: a block of threads computes a tile of the result from tiles of x and y in
-// its memory, and each thread TM by TN elements in registers, so that TM·TN operations take TM + TN loads.
-// Where there are too few tiles to keep the device busy, blocks of k are summed apart, and added by a
-// second kernel.
-#include "lines.h"
+// They are bound by arithmetic: a block of threads computes a tile of the result from tiles of x and y in its memory,
+// and each thread TM by TN elements in registers, so that TM·TN operations take TM + TN loads. Where there are too few
+// tiles to keep the device busy, blocks of k are summed apart, and added by a second kernel.
+#include "tile.h"
 
 // What follows is of this file alone: memory that blocks share then belongs to the kernel that uses it.
 namespace {
@@ -21,23 +20,8 @@ struct MatMul {
   Nest<3> batch;      // x, y, out
 };
 
-#define DEPTH 256u
-
-template <class A> INLINE A mac(A sum, A x, A y) { return sum + x * y; }
-template <> INLINE f32 mac(f32 sum, f32 x, f32 y) { return __builtin_fmaf(x, y, sum); }
-template <> INLINE f64 mac(f64 sum, f64 x, f64 y) { return __builtin_fma(x, y, sum); }
-template <class T> INLINE Complex<T> mac(Complex<T> s, Complex<T> x, Complex<T> y) {
-  return sum(s, product(x, y));
-}
-
-// Tile is the extents of a block's tile, and of a thread's part of it.
-template <u32 M_, u32 N_, u32 K_, u32 TM_, u32 TN_> struct Tile {
-  static constexpr u32 M = M_, N = N_, K = K_, TM = TM_, TN = TN_, THREADS = M / TM * (N / TN);
-};
-
-// Fetch brings tiles of K by SIDE elements into the block's memory, [k][i]; what is outside of the matrix
-// is 0. A thread takes element (k, i), and further ones steps of dk or di away; neighbours in memory are
-// taken by neighbours.
+// Fetch brings tiles of K by SIDE elements into the block's memory, [k][i]; what is outside of the matrix is 0. A
+// thread takes element (k, i), and further ones steps of dk or di away; neighbours in memory are taken by neighbours.
 template <class T, u32 SIDE, class E, class A> struct Fetch {
   static constexpr u32 EACH = T::K * SIDE / T::THREADS;
   const E* from;
@@ -70,35 +54,6 @@ template <class T, u32 SIDE, class E, class A> struct Fetch {
   }
 };
 
-// pull loads N neighbours from the block's memory, up to 16 bytes at a time.
-template <u32 N, class A> INLINE void pull(A (&to)[N], const A* from) {
-  if constexpr (sizeof(A) <= 8) {
-    constexpr u32 WIDE = N * sizeof(A) < 16 ? N : 16 / sizeof(A);
-    typedef A V __attribute__((ext_vector_type(WIDE)));
-#pragma unroll
-    for (u32 i = 0; i < N; i += WIDE) {
-      V v = *(const V*)(from + i);
-#pragma unroll
-      for (u32 q = 0; q < WIDE; q++) to[i + q] = v[q];
-    }
-  } else {
-#pragma unroll
-    for (u32 i = 0; i < N; i++) to[i] = from[i];
-  }
-}
-
-// step adds a product of one k to a thread's sums.
-template <class T, class A>
-INLINE void step(A (&sums)[T::TM][T::TN], const A* x, const A* y) {
-  A a[T::TM], b[T::TN];
-  pull(a, x);
-  pull(b, y);
-#pragma unroll
-  for (u32 i = 0; i < T::TM; i++)
-#pragma unroll
-    for (u32 j = 0; j < T::TN; j++) sums[i][j] = mac(sums[i][j], a[i], b[j]);
-}
-
 template <class T, class E, class A> INLINE void multiply(const MatMul& p) {
   __shared__ __attribute__((aligned(16))) A xs[T::K][T::M + 4], ys[T::K][T::N + 4];
   constexpr u32 ACROSS = T::N / T::TN;
@@ -128,20 +83,13 @@ template <class T, class E, class A> INLINE void multiply(const MatMul& p) {
         x.next(xs, depth);
         y.next(ys, depth);
         sync_block();
-        if (depth == T::K) {
-#pragma unroll 4
-          for (u32 d = 0; d < T::K; d++) step<T>(sums, &xs[d][ti], &ys[d][tj]);
-        } else {
-#pragma unroll 1
-          for (u32 d = 0; d < depth; d++) step<T>(sums, &xs[d][ti], &ys[d][tj]);
-        }
+        accumulate<T>(sums, xs, ys, ti, tj, depth);
         sync_block();
       }
 #pragma unroll
       for (u32 i = 0; i < T::TM; i++)
 #pragma unroll
-        for (u32 j = 0; j < T::TN; j++)
-          total[i][j] = block > first ? sum(total[i][j], sums[i][j]) : sums[i][j];
+        for (u32 j = 0; j < T::TN; j++) total[i][j] = block > first ? sum(total[i][j], sums[i][j]) : sums[i][j];
     }
 #pragma unroll
     for (u32 i = 0; i < T::TM; i++)

@@ -42,7 +42,8 @@ type block struct {
 // blockFor is a block for a launch, perhaps one of an earlier launch of the kernel.
 func blockFor(l *launch) *block {
 	b, _ := l.f.blocks.Get().(*block)
-	if b == nil || b.threads() != int(l.block[0]*l.block[1]*l.block[2]) || len(b.shared) != l.shared {
+	warps := (int(l.block[0]*l.block[1]*l.block[2]) + 31) / 32 // b.l is a launch that may be another by now
+	if b == nil || len(b.warps) != warps || len(b.shared) != l.shared {
 		b = newBlock(l)
 	}
 	b.l, b.traffic = l, Count{}

@@ -41,6 +41,20 @@ func TestStreamIsAsynchronous(t *testing.T) {
 	check(t, e.Destroy())
 }
 
+// TestBlocksOfManySizes: a block that is kept for later launches does for those of its size alone, even where a launch of
+// another size has taken the memory of its own.
+func TestBlocksOfManySizes(t *testing.T) {
+	p := must(parse(kernelText(1, "")))(t)
+	f := must((&loaded{p: p}).function("k"))(t)
+	l := f.launch(nil, [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, 0)
+	f.blocks.Put(blockFor(l))
+	f.launches.Put(l)
+	l = f.launch(nil, [3]uint32{1, 1, 1}, [3]uint32{33, 1, 1}, 0)
+	if b := blockFor(l); len(b.warps) != 2 {
+		t.Errorf("a block of 33 threads has %d warps", len(b.warps))
+	}
+}
+
 // TestPinnedSource: page-locked memory is read when the copy's turn comes, other memory at the call.
 func TestPinnedSource(t *testing.T) {
 	r := open(t, kernelText(1, spin))
