@@ -160,34 +160,38 @@ func (c carried[A]) line(s *scanStep[A]) {
 	s.h[0][0], s.h[1][0] = hi, r
 }
 
+// four takes arrays of settleEvery elements, so that no place needs to be checked.
 func (c carried[A]) four(s *[linesAtOnce]scanStep[A]) {
-	n := len(s[0].x)
-	x0, x1, x2, x3 := s[0].x, s[1].x[:n], s[2].x[:n], s[3].x[:n]
-	y0, y1, y2, y3 := s[0].y[:n], s[1].y[:n], s[2].y[:n], s[3].y[:n]
+	type block = [settleEvery]A
 	var hi, r [linesAtOnce]A
 	for l := range s {
 		hi[l], r[l] = s[l].h[0][0], s[l].h[1][0]
 	}
-	for i := 0; i < n; i += settleEvery {
-		end := min(i+settleEvery, n)
+	i := 0
+	for ; i+settleEvery <= len(s[0].x); i += settleEvery {
+		x0, x1, x2, x3 := (*block)(s[0].x[i:]), (*block)(s[1].x[i:]), (*block)(s[2].x[i:]), (*block)(s[3].x[i:])
+		y0, y1, y2, y3 := (*block)(s[0].y[i:]), (*block)(s[1].y[i:]), (*block)(s[2].y[i:]), (*block)(s[3].y[i:])
 		h0, h1, h2, h3 := hi[0], hi[1], hi[2], hi[3]
 		r0, r1, r2, r3 := r[0], r[1], r[2], r[3]
-		for j := i; j < end; j++ {
+		for j := range settleEvery {
 			r0 += x0[j]
 			r1 += x1[j]
 			r2 += x2[j]
 			r3 += x3[j]
 			y0[j], y1[j], y2[j], y3[j] = h0+r0, h1+r1, h2+r2, h3+r3
 		}
-		r = [linesAtOnce]A{r0, r1, r2, r3}
-		if end-i == settleEvery {
-			for l := range r {
-				hi[l], r[l] = c.split(hi[l], r[l])
-			}
-		}
+		hi[0], r[0] = c.split(h0, r0)
+		hi[1], r[1] = c.split(h1, r1)
+		hi[2], r[2] = c.split(h2, r2)
+		hi[3], r[3] = c.split(h3, r3)
 	}
 	for l := range s {
-		s[l].h[0][0], s[l].h[1][0] = hi[l], r[l]
+		y, h, v := s[l].y[i:], hi[l], r[l]
+		for j, x := range s[l].x[i:] {
+			v += x
+			y[j] = h + v
+		}
+		s[l].h[0][0], s[l].h[1][0] = h, v
 	}
 }
 
