@@ -52,6 +52,7 @@ func floatScan[A float](fn ops.ScanFn, exps *exponentials[A]) scanLoops[A] {
 	case ops.ScanSum:
 		r = carriedScan(func(A) A { return 0 })
 		r.row, r.quietRow = newFloatRow[A](), true
+		r.four, r.eight = nil, simd.FloatsOf[A]().SumLines
 	case ops.ScanProd:
 		r = prodScan[A]()
 	case ops.ScanMax:
@@ -160,38 +161,34 @@ func (c carried[A]) line(s *scanStep[A]) {
 	s.h[0][0], s.h[1][0] = hi, r
 }
 
-// four takes arrays of settleEvery elements, so that no place needs to be checked.
-func (c carried[A]) four(s *[linesAtOnce]scanStep[A]) {
-	type block = [settleEvery]A
-	var hi, r [linesAtOnce]A
+func (c carried[A]) four(s *[fourLines]scanStep[A]) {
+	n := len(s[0].x)
+	x0, x1, x2, x3 := s[0].x, s[1].x[:n], s[2].x[:n], s[3].x[:n]
+	y0, y1, y2, y3 := s[0].y[:n], s[1].y[:n], s[2].y[:n], s[3].y[:n]
+	var hi, r [fourLines]A
 	for l := range s {
 		hi[l], r[l] = s[l].h[0][0], s[l].h[1][0]
 	}
-	i := 0
-	for ; i+settleEvery <= len(s[0].x); i += settleEvery {
-		x0, x1, x2, x3 := (*block)(s[0].x[i:]), (*block)(s[1].x[i:]), (*block)(s[2].x[i:]), (*block)(s[3].x[i:])
-		y0, y1, y2, y3 := (*block)(s[0].y[i:]), (*block)(s[1].y[i:]), (*block)(s[2].y[i:]), (*block)(s[3].y[i:])
+	for i := 0; i < n; i += settleEvery {
+		end := min(i+settleEvery, n)
 		h0, h1, h2, h3 := hi[0], hi[1], hi[2], hi[3]
 		r0, r1, r2, r3 := r[0], r[1], r[2], r[3]
-		for j := range settleEvery {
+		for j := i; j < end; j++ {
 			r0 += x0[j]
 			r1 += x1[j]
 			r2 += x2[j]
 			r3 += x3[j]
 			y0[j], y1[j], y2[j], y3[j] = h0+r0, h1+r1, h2+r2, h3+r3
 		}
-		hi[0], r[0] = c.split(h0, r0)
-		hi[1], r[1] = c.split(h1, r1)
-		hi[2], r[2] = c.split(h2, r2)
-		hi[3], r[3] = c.split(h3, r3)
+		r = [fourLines]A{r0, r1, r2, r3}
+		if end-i == settleEvery {
+			for l := range r {
+				hi[l], r[l] = c.split(hi[l], r[l])
+			}
+		}
 	}
 	for l := range s {
-		y, h, v := s[l].y[i:], hi[l], r[l]
-		for j, x := range s[l].x[i:] {
-			v += x
-			y[j] = h + v
-		}
-		s[l].h[0][0], s[l].h[1][0] = h, v
+		s[l].h[0][0], s[l].h[1][0] = hi[l], r[l]
 	}
 }
 
@@ -232,7 +229,7 @@ func prodLine[A number](s *scanStep[A]) {
 	s.h[0][0] = h
 }
 
-func prodFour[A number](s *[linesAtOnce]scanStep[A]) {
+func prodFour[A number](s *[fourLines]scanStep[A]) {
 	n := len(s[0].x)
 	x0, x1, x2, x3 := s[0].x, s[1].x[:n], s[2].x[:n], s[3].x[:n]
 	y0, y1, y2, y3 := s[0].y[:n], s[1].y[:n], s[2].y[:n], s[3].y[:n]

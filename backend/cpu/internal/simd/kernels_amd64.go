@@ -17,6 +17,13 @@ func sumBlockF32(x *float32, n int) float32
 //go:noescape
 func sumTreeF32(x *float32, fours int, rest float32, more int) float32
 
+// sumLinesF32 continues the cumulative sums of 8 lines by blocks of 32 elements. A square of elements is
+// turned, so that a register holds one of each line, and its sums are turned back: it is bound by the
+// shuffles of both, then by memory.
+//
+//go:noescape
+func sumLinesF32(y *[]float32, x *[]float32, hi *float32, r *float32, blocks int)
+
 // addF32 is out = a + b, element by element.
 //
 //go:noescape
@@ -285,6 +292,13 @@ func sumBlockF64(x *float64, n int) float64
 //
 //go:noescape
 func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+
+// sumLinesF64 continues the cumulative sums of 4 lines by blocks of 32 elements. A square of elements is
+// turned, so that a register holds one of each line, and its sums are turned back: it is bound by the
+// shuffles of both, then by memory.
+//
+//go:noescape
+func sumLinesF64(y *[]float64, x *[]float64, hi *float64, r *float64, blocks int)
 
 // addF64 is out = a + b, element by element.
 //

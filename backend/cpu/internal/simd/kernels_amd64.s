@@ -153,6 +153,145 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumLinesF32(y *[]float32, x *[]float32, hi *float32, r *float32, blocks int)
+// Requires: AVX, MMX+
+TEXT ·sumLinesF32(SB), NOSPLIT, $0-40
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    hi+16(FP), DX
+	MOVQ    r+24(FP), BX
+	MOVQ    blocks+32(FP), SI
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	XORQ    DI, DI
+
+block:
+	MOVQ $0x00000004, R8
+
+square:
+	MOVQ       (CX), R9
+	VMOVUPS    (R9)(DI*1), Y2
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       24(CX), R9
+	VMOVUPS    (R9)(DI*1), Y3
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       48(CX), R9
+	VMOVUPS    (R9)(DI*1), Y4
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       72(CX), R9
+	VMOVUPS    (R9)(DI*1), Y5
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       96(CX), R9
+	VMOVUPS    (R9)(DI*1), Y6
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       120(CX), R9
+	VMOVUPS    (R9)(DI*1), Y7
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       144(CX), R9
+	VMOVUPS    (R9)(DI*1), Y8
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       168(CX), R9
+	VMOVUPS    (R9)(DI*1), Y9
+	PREFETCHT0 512(R9)(DI*1)
+	VUNPCKLPS  Y3, Y2, Y10
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPS  Y5, Y4, Y3
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPS  Y9, Y8, Y7
+	VUNPCKHPS  Y9, Y8, Y8
+	VSHUFPS    $0x44, Y3, Y10, Y9
+	VSHUFPS    $0xee, Y3, Y10, Y3
+	VSHUFPS    $0x44, Y4, Y2, Y10
+	VSHUFPS    $0xee, Y4, Y2, Y2
+	VSHUFPS    $0x44, Y7, Y5, Y4
+	VSHUFPS    $0xee, Y7, Y5, Y5
+	VSHUFPS    $0x44, Y8, Y6, Y7
+	VSHUFPS    $0xee, Y8, Y6, Y6
+	VPERM2F128 $0x20, Y4, Y9, Y8
+	VPERM2F128 $0x20, Y5, Y3, Y11
+	VPERM2F128 $0x20, Y7, Y10, Y12
+	VPERM2F128 $0x20, Y6, Y2, Y13
+	VPERM2F128 $0x31, Y4, Y9, Y4
+	VPERM2F128 $0x31, Y5, Y3, Y3
+	VPERM2F128 $0x31, Y7, Y10, Y5
+	VPERM2F128 $0x31, Y6, Y2, Y2
+	VADDPS     Y8, Y1, Y1
+	VADDPS     Y1, Y0, Y8
+	VADDPS     Y11, Y1, Y1
+	VADDPS     Y1, Y0, Y11
+	VADDPS     Y12, Y1, Y1
+	VADDPS     Y1, Y0, Y12
+	VADDPS     Y13, Y1, Y1
+	VADDPS     Y1, Y0, Y13
+	VADDPS     Y4, Y1, Y1
+	VADDPS     Y1, Y0, Y4
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y1, Y0, Y3
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y1, Y0, Y5
+	VADDPS     Y2, Y1, Y1
+	VADDPS     Y1, Y0, Y2
+	VUNPCKLPS  Y11, Y8, Y6
+	VUNPCKHPS  Y11, Y8, Y7
+	VUNPCKLPS  Y13, Y12, Y8
+	VUNPCKHPS  Y13, Y12, Y9
+	VUNPCKLPS  Y3, Y4, Y10
+	VUNPCKHPS  Y3, Y4, Y3
+	VUNPCKLPS  Y2, Y5, Y4
+	VUNPCKHPS  Y2, Y5, Y2
+	VSHUFPS    $0x44, Y8, Y6, Y5
+	VSHUFPS    $0xee, Y8, Y6, Y6
+	VSHUFPS    $0x44, Y9, Y7, Y8
+	VSHUFPS    $0xee, Y9, Y7, Y7
+	VSHUFPS    $0x44, Y4, Y10, Y9
+	VSHUFPS    $0xee, Y4, Y10, Y4
+	VSHUFPS    $0x44, Y2, Y3, Y10
+	VSHUFPS    $0xee, Y2, Y3, Y2
+	VPERM2F128 $0x20, Y9, Y5, Y3
+	VPERM2F128 $0x20, Y4, Y6, Y11
+	VPERM2F128 $0x20, Y10, Y8, Y12
+	VPERM2F128 $0x20, Y2, Y7, Y13
+	VPERM2F128 $0x31, Y9, Y5, Y5
+	VPERM2F128 $0x31, Y4, Y6, Y4
+	VPERM2F128 $0x31, Y10, Y8, Y6
+	VPERM2F128 $0x31, Y2, Y7, Y2
+	MOVQ       (AX), R9
+	VMOVUPS    Y3, (R9)(DI*1)
+	MOVQ       24(AX), R9
+	VMOVUPS    Y11, (R9)(DI*1)
+	MOVQ       48(AX), R9
+	VMOVUPS    Y12, (R9)(DI*1)
+	MOVQ       72(AX), R9
+	VMOVUPS    Y13, (R9)(DI*1)
+	MOVQ       96(AX), R9
+	VMOVUPS    Y5, (R9)(DI*1)
+	MOVQ       120(AX), R9
+	VMOVUPS    Y4, (R9)(DI*1)
+	MOVQ       144(AX), R9
+	VMOVUPS    Y6, (R9)(DI*1)
+	MOVQ       168(AX), R9
+	VMOVUPS    Y2, (R9)(DI*1)
+	ADDQ       $0x20, DI
+	DECQ       R8
+	JNZ        square
+	VADDPS     Y1, Y0, Y2
+	VSUBPS     Y0, Y2, Y3
+	VSUBPS     Y3, Y2, Y4
+	VSUBPS     Y4, Y0, Y4
+	VSUBPS     Y3, Y1, Y3
+	VADDPS     Y3, Y4, Y4
+	VCMPPS     $0x07, Y4, Y4, Y3
+	VANDPS     Y3, Y4, Y1
+	VMOVUPS    Y2, Y0
+	DECQ       SI
+	JNZ        block
+	VMOVUPS    Y0, (DX)
+	VMOVUPS    Y1, (BX)
+	VZEROUPPER
+	RET
+
 // func addF32(out *float32, a *float32, b *float32, n int)
 // Requires: AVX
 TEXT ·addF32(SB), NOSPLIT, $0-32
@@ -3937,6 +4076,85 @@ empty:
 
 done:
 	MOVSD X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func sumLinesF64(y *[]float64, x *[]float64, hi *float64, r *float64, blocks int)
+// Requires: AVX, MMX+
+TEXT ·sumLinesF64(SB), NOSPLIT, $0-40
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    hi+16(FP), DX
+	MOVQ    r+24(FP), BX
+	MOVQ    blocks+32(FP), SI
+	VMOVUPD (DX), Y0
+	VMOVUPD (BX), Y1
+	XORQ    DI, DI
+
+block:
+	MOVQ $0x00000008, R8
+
+square:
+	MOVQ       (CX), R9
+	VMOVUPD    (R9)(DI*1), Y2
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       24(CX), R9
+	VMOVUPD    (R9)(DI*1), Y3
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       48(CX), R9
+	VMOVUPD    (R9)(DI*1), Y4
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       72(CX), R9
+	VMOVUPD    (R9)(DI*1), Y5
+	PREFETCHT0 512(R9)(DI*1)
+	VUNPCKLPD  Y3, Y2, Y6
+	VUNPCKHPD  Y3, Y2, Y2
+	VUNPCKLPD  Y5, Y4, Y3
+	VUNPCKHPD  Y5, Y4, Y4
+	VPERM2F128 $0x20, Y3, Y6, Y5
+	VPERM2F128 $0x20, Y4, Y2, Y7
+	VPERM2F128 $0x31, Y3, Y6, Y3
+	VPERM2F128 $0x31, Y4, Y2, Y2
+	VADDPD     Y5, Y1, Y1
+	VADDPD     Y1, Y0, Y5
+	VADDPD     Y7, Y1, Y1
+	VADDPD     Y1, Y0, Y7
+	VADDPD     Y3, Y1, Y1
+	VADDPD     Y1, Y0, Y3
+	VADDPD     Y2, Y1, Y1
+	VADDPD     Y1, Y0, Y2
+	VUNPCKLPD  Y7, Y5, Y4
+	VUNPCKHPD  Y7, Y5, Y5
+	VUNPCKLPD  Y2, Y3, Y6
+	VUNPCKHPD  Y2, Y3, Y2
+	VPERM2F128 $0x20, Y6, Y4, Y3
+	VPERM2F128 $0x20, Y2, Y5, Y7
+	VPERM2F128 $0x31, Y6, Y4, Y4
+	VPERM2F128 $0x31, Y2, Y5, Y2
+	MOVQ       (AX), R9
+	VMOVUPD    Y3, (R9)(DI*1)
+	MOVQ       24(AX), R9
+	VMOVUPD    Y7, (R9)(DI*1)
+	MOVQ       48(AX), R9
+	VMOVUPD    Y4, (R9)(DI*1)
+	MOVQ       72(AX), R9
+	VMOVUPD    Y2, (R9)(DI*1)
+	ADDQ       $0x20, DI
+	DECQ       R8
+	JNZ        square
+	VADDPD     Y1, Y0, Y2
+	VSUBPD     Y0, Y2, Y3
+	VSUBPD     Y3, Y2, Y4
+	VSUBPD     Y4, Y0, Y4
+	VSUBPD     Y3, Y1, Y3
+	VADDPD     Y3, Y4, Y4
+	VCMPPD     $0x07, Y4, Y4, Y3
+	VANDPD     Y3, Y4, Y1
+	VMOVUPD    Y2, Y0
+	DECQ       SI
+	JNZ        block
+	VMOVUPD    Y0, (DX)
+	VMOVUPD    Y1, (BX)
 	VZEROUPPER
 	RET
 

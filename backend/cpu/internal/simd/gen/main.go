@@ -23,6 +23,7 @@ func main() {
 	constants()
 	for _, e := range []*elem{float32s, float64s} {
 		sums(e)
+		sumLines(e)
 		elementwise(e)
 		extremes(e)
 		products(e)
