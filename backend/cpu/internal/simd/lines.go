@@ -1,8 +1,8 @@
 package simd
 
 const (
-	LinesAtOnce = 8
-	Settled     = 32
+	LinesAtOnce = 8  // a register of float32, two of float64
+	Settled     = 32 // elements of a line between two splits
 )
 
 // Lines is cumulative sums of some lines at work: X is what comes next of each, as many elements of all, and Y is
