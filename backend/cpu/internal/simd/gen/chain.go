@@ -39,7 +39,8 @@ func chains(w *wideElem) {
 		"chain"+w.suffix+" is out = the links applied to x one after another, element by element. Values stay in\n"+
 			"registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a\n"+
 			"link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.")
-	c := &chain{wideElem: w, out: param("out"), x: param("x"), links: param("links"), count: param("count"), n: param("n")}
+	c := &chain{wideElem: w, out: param("out"), x: param("x"), links: param("links"), count: param("count")}
+	c.n = param("n")
 	c.nan = c.constant("quietNaN"+c.suffix, c.nanBits())
 	c.sign = c.constant("sign"+c.suffix, 1<<(8*c.size-1))
 	past := GP32()
