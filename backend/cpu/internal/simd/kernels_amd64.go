@@ -616,6 +616,20 @@ func expSumsF32(sums *float32, out *float32, x *float32, m float32, otherwise fl
 //go:noescape
 func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
 
+// chainF32 is out = the links applied to x one after another, element by element. Values stay in
+// registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
+// link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
+//
+//go:noescape
+func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
+
+// chainF64 is out = the links applied to x one after another, element by element. Values stay in
+// registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
+// link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
+//
+//go:noescape
+func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
+
 // rowsPast copies rows of cache lines, so many bytes apart, past the caches: it is bound by memory, and does not
 // read what it overwrites. Other threads see it after a fence.
 //

@@ -30,6 +30,8 @@ func main() {
 	}
 	elementary()
 	elementaryWide()
+	chains(wide32)
+	chains(wide64)
 	rowsPast()
 	fencePast()
 	places()
