@@ -186,9 +186,7 @@ func (a *convAxis) part(p0, p1, k0, k1 int, inner, turned bool) convWindow {
 // size is the number of places.
 func (w *convWindow) size() int { return w.outer * w.run }
 
-// inX is a part in x itself, which is read where it lies: the distances are those of memory.
-func (a *convAxis) inX(p0, k0 int) convWindow {
-	return convWindow{
-		from: p0*a.stride + k0*a.dilation - a.low, window: a.stride * a.x, tap: a.dilation * a.x,
-	}
+// inX is an axis of x itself, which is read where it lies: the distances are those of memory.
+func (a *convAxis) inX() convWindow {
+	return convWindow{from: -a.low, window: a.stride * a.x, tap: a.dilation * a.x}
 }
