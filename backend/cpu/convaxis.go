@@ -49,9 +49,7 @@ func partOf(a *convphase.Axis, p0, p1, k0, k1 int, inner, turned bool) convWindo
 // size is the number of places.
 func (w *convWindow) size() int { return w.outer * w.run }
 
-// inX is a part in x itself, which is read where it lies: the distances are those of memory.
-func inX(a *convphase.Axis, p0, k0 int) convWindow {
-	return convWindow{
-		from: p0*a.Stride + k0*a.Dilation - a.Low, window: a.Stride * a.X, tap: a.Dilation * a.X,
-	}
+// inX is an axis of x itself, which is read where it lies: the distances are those of memory.
+func inX(a *convphase.Axis) convWindow {
+	return convWindow{from: -a.Low, window: a.Stride * a.X, tap: a.Dilation * a.X}
 }

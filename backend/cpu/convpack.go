@@ -31,56 +31,58 @@ type convColumns struct {
 type convTaps struct{ at, n, place int }
 
 // read finds out which elements of x the columns read over a block, and makes a box of them, unless they can be
-// read where they lie.
+// read where they lie. The box is of the part of each axis that the item's windows and the block's taps reach: all
+// of an axis only where they are all over it.
 func (r *convRun[E, A]) read(w *convScratch[A], b convBlock) {
 	p, ph := r.p, r.ph
-	first := &ph.Axes[0]
-	p0, p1, k0, k1 := 0, first.Count, 0, first.Size
-	if each := ph.Places / first.Count; ph.images == 1 {
-		p0, p1 = w.j0/each, (w.j1-1)/each+1
-	}
-	if each := ph.Taps / first.Size; b.taps < ph.Taps {
-		k0, k1 = b.tap/each, (b.tap+b.taps-1)/each+1
-	}
-	image0, image1 := 0, 1
-	if ph.images > 1 {
-		image0, image1 = w.j0/ph.Places, (w.j1-1)/ph.Places+1
-	}
-	w.windows = grown(w.windows, len(ph.Axes))
-	channel, image, place := p.xChannel, p.xImage, 0
+	last := len(ph.Axes) - 1
+	image0, image1 := reached(w.j0, w.j1, ph.Places, ph.images)
+	w.windows = grown(w.windows, last+1)
 	if ph.beside {
-		place = w.xAt + image0*p.xImage + b.channel*p.xChannel
+		place := w.xAt + b.channel*p.xChannel
 		for k := range ph.Axes {
 			a := &ph.Axes[k]
-			w.windows[k] = inX(a, 0, 0)
+			w.windows[k] = inX(a)
 			place += w.windows[k].from * a.X
 		}
-		place += p0*w.windows[0].window + k0*w.windows[0].tap
 		w.src = r.xa
-	} else {
-		channel = 1
-		for k := len(ph.Axes) - 1; k >= 0; k-- {
-			a := &ph.Axes[k]
-			if k == 0 {
-				w.windows[k] = partOf(a, p0, p1, k0, k1, len(ph.Axes) == 1, ph.turned)
-			} else {
-				w.windows[k] = partOf(a, 0, a.Count, 0, a.Size, k == len(ph.Axes)-1, ph.turned)
-			}
-			w.windows[k].window, w.windows[k].tap = w.windows[k].window*channel, w.windows[k].tap*channel
-			channel *= w.windows[k].size()
-		}
-		image = b.channels * channel
-		w.box = grown(w.box, (image1-image0)*image)
-		for n := image0; n < image1; n++ {
-			for c := range b.channels {
-				at := w.xAt + n*p.xImage + (b.channel+c)*p.xChannel
-				r.fill(w, w.box[(n-image0)*image+c*channel:][:channel], 0, at)
-			}
-		}
-		w.src = w.box
+		r.locateColumns(w, place, p.xImage)
+		r.locateTaps(w, b, 0, p.xChannel)
+		return
 	}
-	r.locateColumns(w, place-image0*image-p0*w.windows[0].window, image)
-	r.locateTaps(w, b, -k0*w.windows[0].tap, channel)
+	window, tap, channel := 0, 0, 1 // places of window 0 and of its tap 0, and of a channel
+	windows, taps := 1, 1           // of the axes done
+	for k := last; k >= 0; k-- {
+		a, win := &ph.Axes[k], &w.windows[k]
+		p0, p1 := reached(w.j0, w.j1, windows, a.Count)
+		k0, k1 := reached(b.tap, b.tap+b.taps, taps, a.Size)
+		*win = partOf(a, p0, p1, k0, k1, k == last, ph.turned)
+		win.window, win.tap = win.window*channel, win.tap*channel
+		window, tap = window-p0*win.window, tap-k0*win.tap
+		channel *= win.size()
+		windows, taps = windows*a.Count, taps*a.Size
+	}
+	image := b.channels * channel
+	w.box = grown(w.box, (image1-image0)*image)
+	for n := image0; n < image1; n++ {
+		for c := range b.channels {
+			at := w.xAt + n*p.xImage + (b.channel+c)*p.xChannel
+			r.fill(w, w.box[(n-image0)*image+c*channel:][:channel], 0, at)
+		}
+	}
+	w.src = w.box
+	r.locateColumns(w, window-image0*image, image)
+	r.locateTaps(w, b, tap, channel)
+}
+
+// reached is the part of an axis of n elements that numbers lo to hi − 1 of a row-major order reach; each of its
+// elements has so many of the numbers.
+func reached(lo, hi, each, n int) (from, to int) {
+	first, last := lo/each, (hi-1)/each
+	if first/n != last/n {
+		return 0, n
+	}
+	return first % n, last%n + 1
 }
 
 // fill fills the box of one channel of an image, from an axis on: zeros where there is no element.

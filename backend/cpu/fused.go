@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -32,6 +33,7 @@ type program struct {
 type instruction struct {
 	plane func(t *tile)
 	from  []int // per operand of the plane: k ≥ 0 is memory operand k, ^r is register r
+	past  bool  // what it makes is so large, and read by no other, that it is written past the caches
 	planes
 }
 
@@ -65,6 +67,7 @@ func compileProgram(op graph.FusedOp, n int, out, in []graph.Operand, keep int) 
 	if keep >= 0 {
 		a.last[keep] = n
 	}
+	goesOn, chain := chained(op, n, keep), chainLinks{}
 	for i, s := range op.Steps[:n] {
 		k, err := stepKernel(s, in, op)
 		if err != nil {
@@ -84,6 +87,14 @@ func compileProgram(op graph.FusedOp, n int, out, in []graph.Operand, keep int) 
 			from = append(from, len(p.layouts))
 			p.layouts = append(p.layouts, alongAxis(iota))
 		}
+		made := instruction{plane: k.plane}
+		if goesOn[i] || len(chain.from) > 0 {
+			if chain.add(s, slices.Index(s.In, ^(i-1)), from[1:]); goesOn[i] {
+				a.release(i, s.In)
+				continue
+			}
+			made.plane, from, chain = chain.plane(s.Spec.DType), chain.from, chainLinks{}
+		}
 		result := slices.Index(op.Results, i)
 		if result >= 0 && (a.last[i] < 0 || out[result].IsRowMajor()) && i != keep {
 			from[0] = result // and later steps read it there
@@ -91,7 +102,9 @@ func compileProgram(op graph.FusedOp, n int, out, in []graph.Operand, keep int) 
 			from[0] = ^a.take()
 		}
 		a.at[i] = from[0]
-		p.instructions = append(p.instructions, instruction{plane: k.plane, from: from})
+		made.from = from
+		made.past = result >= 0 && a.last[i] < 0 && out[result].Size()*s.Spec.DType.Size() >= tuning.past
+		p.instructions = append(p.instructions, made)
 		if result >= 0 && from[0] < 0 {
 			p.instructions = append(p.instructions, instruction{
 				plane: moveTiles(s.Spec.DType.Size(), out[result].Layout, out[result].Layout).plane,
@@ -220,6 +233,7 @@ func memoryOf(m []*tensor.Storage, out []tensor.Write, in []tensor.Read, layouts
 type machine struct {
 	tiles     []tile // per instruction
 	registers []*tensor.Storage
+	past      bool // something is written past the caches
 }
 
 // bind gives the instructions the memory of a run, and registers for tiles of so many elements.
@@ -248,10 +262,16 @@ func (m *machine) point(i int, ins *instruction, memory []*tensor.Storage) {
 			t.mem[k] = m.registers[^f]
 		}
 	}
+	t.chainPast = ins.past && !slices.Contains(t.mem[1:], t.mem[0])
+	m.past = m.past || t.chainPast
 }
 
 // release forgets the memory and what was loaded from it.
 func (m *machine) release() {
+	if m.past {
+		simd.FencePast()
+		m.past = false
+	}
 	for i := range m.tiles {
 		m.tiles[i].mem = memory{}
 		for k := range m.tiles[i].scratch {

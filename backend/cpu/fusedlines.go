@@ -52,6 +52,8 @@ type lineCompiler struct {
 	widest   int
 	weight   int
 	iotas    int // met so far
+	goesOn   []bool
+	chain    chainLinks
 }
 
 func compileLines(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
@@ -60,6 +62,7 @@ func compileLines(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, erro
 	n := len(op.Steps)
 	c := &lineCompiler{
 		k: k, op: op, out: out, in: in, last: lastUses(op, n), at: make([]int, n), wideness: make([]bool, n), widest: 1,
+		goesOn: chained(op, n, -1),
 	}
 	if err := c.operands(); err != nil {
 		return nil, err
@@ -140,6 +143,13 @@ func (c *lineCompiler) compile(i int) error {
 		made.from = append(made.from, len(c.out)+len(c.in)+c.iotas)
 		c.iotas++
 	}
+	if c.goesOn[i] || len(c.chain.from) > 0 {
+		if c.chain.add(s, slices.Index(s.In, ^(i-1)), made.from[1:]); c.goesOn[i] {
+			c.releaseAfter(i)
+			return nil
+		}
+		made.plane, made.from, c.chain = c.chain.plane(s.Spec.DType), c.chain.from, chainLinks{}
+	}
 	result := slices.Index(c.op.Results, i)
 	direct := result >= 0 && (c.last[i] < 0 || c.compact(result, wide))
 	made.from[0] = result
@@ -154,12 +164,17 @@ func (c *lineCompiler) compile(i int) error {
 		store.from = []int{result, made.from[0]}
 		c.k.lineWork = append(c.k.lineWork, store)
 	}
-	for _, f := range append(slices.Clone(s.In), ^i) {
+	c.releaseAfter(i)
+	return nil
+}
+
+// releaseAfter frees the registers that step i was the last to read, or that nobody reads.
+func (c *lineCompiler) releaseAfter(i int) {
+	for _, f := range append(slices.Clone(c.op.Steps[i].In), ^i) {
 		if f < 0 && (c.last[^f] == i || c.last[^f] < 0 && ^f == i) && c.at[^f] < 0 {
 			c.release(c.wideness[^f], ^c.at[^f])
 		}
 	}
-	return nil
 }
 
 // compact reports whether a result's rows follow one another without gaps.

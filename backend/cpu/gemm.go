@@ -40,8 +40,9 @@ const (
 	gemmStrips = 64          // of y, packed at a time: one or two megabytes
 	gemmBytes  = 128 << 10   // of x, packed at a time: for the second-level cache
 
-	packStrips = 16 // from this number of strips on packing x pays
-	packPanels = 4  // and from this number of panels packing y
+	packStrips = 16        // from this number of strips on packing x pays
+	packPanels = 4         // and from this number of panels packing y
+	nearBytes  = 128 << 10 // but not a y as small as this: the second-level cache gives it fast enough
 )
 
 func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A]) graph.Kernel {
@@ -62,7 +63,8 @@ func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, 
 	p.tile = tile
 	p.direct = rows.same && p.c.col == 1 && p.c.row >= 0
 	p.packX = !rows.same || p.x.row < 0 || p.x.col < 0 || ceilDiv(p.n, tile.Columns) >= packStrips
-	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, tile.Rows) >= packPanels
+	near := p.n%tile.Columns == 0 && p.k*p.n*sizeOf[A]() <= nearBytes
+	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, tile.Rows) >= packPanels && !near
 	return p
 }
 

@@ -32,9 +32,12 @@ func TestPast(t *testing.T) {
 		{"cast", "a result that is converted is not", func(x, _ *graph.Node) []*graph.Node {
 			return []*graph.Node{ops.Cast(ops.Mul(x, x), tensor.Float16)}
 		}},
-		{"chain", "the results of fused steps are not", func(x, y *graph.Node) []*graph.Node {
+		{"steps", "the results of fused steps are not, but that of a chain is", func(x, y *graph.Node) []*graph.Node {
 			a := ops.Mul(ops.Add(x, y), x)
 			return []*graph.Node{a, ops.Sub(ops.Exp(a), y)}
+		}},
+		{"chain", "a chain stores past the caches itself", func(x, y *graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Maximum(ops.Sub(ops.Mul(ops.Add(ops.Mul(x, y), x), 2), y), 0)}
 		}},
 	} {
 		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {

@@ -119,6 +119,7 @@ type scanPlan struct {
 	met          int // elements that are met: the last is not, where results leave their own element out
 	first, along int // the place of the first element met, and from one to the next
 	sideBySide   bool
+	past         bool // the result is large
 }
 
 func newScanPlan(op ops.ScanOp, out, in []graph.Operand, used []bool) scanPlan {
@@ -147,6 +148,7 @@ func newScanPlan(op ops.ScanOp, out, in []graph.Operand, used []bool) scanPlan {
 		s.first, s.along = s.length-1, -1
 	}
 	s.lines = newNestByStride(kept...)
+	s.past = out[0].Layout.Size()*out[0].DType.Size() >= tuning.past
 	s.sideBySide = sideBySide(&s.lines, s.length, s.step[scanY])
 	return s
 }

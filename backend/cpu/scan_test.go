@@ -195,9 +195,38 @@ func naiveScan(op ops.ScanOp, a, x []float32) (y []float32, at []int64) {
 // TestScan_sweep holds every scan to the naive one, bit by bit: any axis, layout and number of threads.
 func TestScan_sweep(t *testing.T) { sweepScans(t, scanInto) }
 
+// TestScan_past: results that go past the caches, whole cache lines of them or not, are the same.
+func TestScan_past(t *testing.T) {
+	old := tuning.past
+	t.Cleanup(func() { tuning.past = old })
+	tuning.past = 1
+	sweepScans(t, scanInto)
+	sumsInPlace(t)
+}
+
+// sumsInPlace holds sums over their operand to naive ones.
+func sumsInPlace(t *testing.T) {
+	for _, shape := range [][]int{{8, 320}, {11, 290}, {300, 40}} {
+		for axis := range 2 {
+			op := ops.ScanOp{Fn: ops.ScanSum, Axis: axis}
+			x := randomValues[float32](rand.New(rand.NewPCG(5, 4)), tensor.Size(shape), false)
+			want, _ := wholeScan(op, shape, x, x)
+			v := tensor.Must(tensor.FromSlice(slices.Clone(x), shape...)).View()
+			if err := scanInto(execs[0], op, []tensor.View{v}, []bool{true}, v); err != nil {
+				t.Fatal(err)
+			}
+			if got := tensor.Must(tensor.Values[float32](v.Read())); !sameBits(got, want) {
+				t.Errorf("sums of %v along axis %d over their operand differ", shape, axis)
+			}
+		}
+	}
+}
+
 func sweepScans(t *testing.T, run func(x *Exec, op ops.ScanOp, out []tensor.View, used []bool, in ...tensor.View) error) {
 	rng := rand.New(rand.NewPCG(7, 9))
-	for _, shape := range [][]int{{3, 5, 4}, {9, 70}, {70, 9}, {4, 600}, {600, 33}, {7, 1, 40}, {1}, {5, 290}} {
+	for _, shape := range [][]int{{3, 5, 4}, {9, 70}, {70, 9}, {4, 600}, {600, 33}, {7, 1, 40}, {1}, {5, 290},
+		{11, 290}, // eight lines together, and three with five that are not there
+	} {
 		x, a := randomValues[float32](rng, tensor.Size(shape), true), randomValues[float32](rng, tensor.Size(shape), false)
 		for i := range a {
 			a[i] /= 9
@@ -254,6 +283,7 @@ func wholeScan(op ops.ScanOp, shape []int, a, x []float32) ([]float32, []int64) 
 }
 
 func TestScan_in_place(t *testing.T) {
+	sumsInPlace(t)
 	for _, shape := range [][]int{{4, 300}, {300, 40}, {3, 50}} {
 		for _, reverse := range []bool{false, true} {
 			for axis := range 2 {

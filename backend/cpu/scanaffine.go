@@ -40,7 +40,7 @@ func affineLine[A number](s *scanStep[A]) {
 	s.h[0][0] = h
 }
 
-func affineFour[A number](s *[linesAtOnce]scanStep[A]) {
+func affineFour[A number](s *[fourLines]scanStep[A]) {
 	i, n := 0, len(s[0].x)
 	for c := range s {
 		i = s[c].opened()

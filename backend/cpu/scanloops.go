@@ -52,6 +52,7 @@ func floatScan[A float](fn ops.ScanFn, exps *exponentials[A]) scanLoops[A] {
 	case ops.ScanSum:
 		r = carriedScan(func(A) A { return 0 })
 		r.row, r.quietRow = newFloatRow[A](), true
+		r.four, r.eight = nil, simd.FloatsOf[A]().SumLines
 	case ops.ScanProd:
 		r = prodScan[A]()
 	case ops.ScanMax:
@@ -160,11 +161,11 @@ func (c carried[A]) line(s *scanStep[A]) {
 	s.h[0][0], s.h[1][0] = hi, r
 }
 
-func (c carried[A]) four(s *[linesAtOnce]scanStep[A]) {
+func (c carried[A]) four(s *[fourLines]scanStep[A]) {
 	n := len(s[0].x)
 	x0, x1, x2, x3 := s[0].x, s[1].x[:n], s[2].x[:n], s[3].x[:n]
 	y0, y1, y2, y3 := s[0].y[:n], s[1].y[:n], s[2].y[:n], s[3].y[:n]
-	var hi, r [linesAtOnce]A
+	var hi, r [fourLines]A
 	for l := range s {
 		hi[l], r[l] = s[l].h[0][0], s[l].h[1][0]
 	}
@@ -179,7 +180,7 @@ func (c carried[A]) four(s *[linesAtOnce]scanStep[A]) {
 			r3 += x3[j]
 			y0[j], y1[j], y2[j], y3[j] = h0+r0, h1+r1, h2+r2, h3+r3
 		}
-		r = [linesAtOnce]A{r0, r1, r2, r3}
+		r = [fourLines]A{r0, r1, r2, r3}
 		if end-i == settleEvery {
 			for l := range r {
 				hi[l], r[l] = c.split(hi[l], r[l])
@@ -228,7 +229,7 @@ func prodLine[A number](s *scanStep[A]) {
 	s.h[0][0] = h
 }
 
-func prodFour[A number](s *[linesAtOnce]scanStep[A]) {
+func prodFour[A number](s *[fourLines]scanStep[A]) {
 	n := len(s[0].x)
 	x0, x1, x2, x3 := s[0].x, s[1].x[:n], s[2].x[:n], s[3].x[:n]
 	y0, y1, y2, y3 := s[0].y[:n], s[1].y[:n], s[2].y[:n], s[3].y[:n]

@@ -1,16 +1,18 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// scanner scans lines of elements E in the type A: up to four lines together, block by block, or, where
+// scanner scans lines of elements E in the type A: four or eight lines together, block by block, or, where
 // neighbouring lines are closer in memory than the elements of one, a strip of them side by side, row by row.
 // A line has the same bits either way. A long line is not divided: its elements wait for one another.
 //
 // Contiguous lines are bound by the latency of the loop (an addition is 4 cycles), which four lines hide from
-// one another; strips by memory.
+// one another; eight, which registers take side by side, and strips are bound by memory. A large result is
+// written past the caches, from a block or a row that stays in the nearest: nothing reads it soon.
 type scanner[E tensor.Element, A summable] struct {
 	scanPlan
 	scanLoops[A]
@@ -21,9 +23,10 @@ type scanner[E tensor.Element, A summable] struct {
 }
 
 const (
-	scanBlock   = 256 // elements of a line that are scanned at a time, a multiple of settleEvery
-	settleEvery = 32  // elements between two settlements
-	linesAtOnce = 4
+	scanBlock   = 256          // elements of a line that are scanned at a time, a multiple of settleEvery
+	settleEvery = simd.Settled // elements between two settlements
+	linesAtOnce = simd.LinesAtOnce
+	fourLines   = 4
 	leastStrip  = 16 // columns: a cache line or more, so that threads do not share one
 )
 
@@ -31,14 +34,15 @@ const (
 // lines, and leaves h behind the last element.
 type scanLoops[A any] struct {
 	identity A
-	start    [scanState]A                      // of h
-	line     func(s *scanStep[A])              // a block of a line
-	four     func(s *[linesAtOnce]scanStep[A]) // of four lines; nil: one after another is as fast
-	row      func(s *scanStep[A])              // a row
-	settle   func(h *[scanState][]A)           // behind every settleEvery rows; nil: there is nothing to do
-	quiet    func(values []A)                  // gives NaNs one form; nil where there are none
-	quietRow bool                              // row does so by itself
-	cost     int                               // of an element, in additions
+	start    [scanState]A                    // of h
+	line     func(s *scanStep[A])            // a block of a line
+	four     func(s *[fourLines]scanStep[A]) // of four lines; nil: one after another is as fast
+	eight    func(s *simd.Lines[A])          // of eight from 0 on, as fast as of two; nil: there is none
+	row      func(s *scanStep[A])            // a row
+	settle   func(h *[scanState][]A)         // behind every settleEvery rows; nil: there is nothing to do
+	quiet    func(values []A)                // gives NaNs one form; nil where there are none
+	quietRow bool                            // row does so by itself
+	cost     int                             // of an element, in additions
 }
 
 // scanState is the number of words of h, at most.
@@ -60,18 +64,21 @@ type scanStep[A any] struct {
 type scanRun[E tensor.Element, A summable] struct {
 	p           *scanner[E, A]
 	y, x, a, at *tensor.Storage
-	width       int // lines of a strip
+	width       int  // lines of a strip
+	past        bool // y is written past the caches
 }
 
 // scanScratch is what a chunk works with.
 type scanScratch[E tensor.Element, A summable] struct {
 	s      strips
 	steps  [linesAtOnce]scanStep[A] // of lines; the first is that of a row
-	edge   []A                      // a row of the identity
-	nought []int64                  // and of its index
-	stored [scanAt][]E              // the operands' memory
-	direct [scanAt][]A              // the same where E is A
+	eight  simd.Lines[A]
+	edge   []A         // a row of the identity
+	nought []int64     // and of its index
+	stored [scanAt][]E // the operands' memory
+	direct [scanAt][]A // the same where E is A
 	at     []int64
+	past   bool
 	room   [linesAtOnce][scanAt][]A // for elements that are not used where they lie
 	roomAt [linesAtOnce][]int64
 }
@@ -94,8 +101,12 @@ func (p *scanner[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 	if p.indices {
 		r.at = out[1].Storage()
 	}
+	r.past = p.past && r.y != r.x && r.y != r.a
 	least, enough := 1, ex.NumThreads()
-	if r.width = linesAtOnce; p.sideBySide {
+	if r.width = fourLines; p.eight != nil {
+		r.width = linesAtOnce
+	}
+	if p.sideBySide {
 		r.width, least, enough = stripBytes/sizeOf[A](), leastStrip, 2*enough
 	}
 	for r.width > least && p.lines.rows*stripsPerRow(&p.lines, r.width) < enough {
@@ -128,6 +139,9 @@ func (r *scanRun[E, A]) chunk(lo, hi int) {
 		}
 		w.s.next()
 	}
+	if w.past {
+		simd.FencePast()
+	}
 	w.release()
 	p.spare.put(w)
 }
@@ -135,6 +149,7 @@ func (r *scanRun[E, A]) chunk(lo, hi int) {
 // prepare readies w for a run.
 func (w *scanScratch[E, A]) prepare(r *scanRun[E, A]) {
 	p := r.p
+	w.past = r.past
 	for k, s := range [scanAt]*tensor.Storage{r.y, r.x, r.a} {
 		w.stored[k] = tensor.Elements[E](s)
 		if p.rows.same {
@@ -170,6 +185,7 @@ func (w *scanScratch[E, A]) prepare(r *scanRun[E, A]) {
 
 func (w *scanScratch[E, A]) release() {
 	w.stored, w.direct, w.at = [scanAt][]E{}, [scanAt][]A{}, nil
+	w.eight = simd.Lines[A]{}
 	for c := range w.steps {
 		s := &w.steps[c]
 		s.y, s.x, s.a, s.at = nil, nil, nil, nil
@@ -222,6 +238,7 @@ func (p *scanner[E, A]) strip(w *scanScratch[E, A], n int) {
 // together scans n lines, a block of each in turn.
 func (p *scanner[E, A]) together(w *scanScratch[E, A], n int) {
 	var at [linesAtOnce][scanSlots]int
+	w.eight = simd.Lines[A]{}
 	for c := range n {
 		p.begin(&w.steps[c], 1)
 		at[c] = p.places(w, c)
@@ -232,9 +249,17 @@ func (p *scanner[E, A]) together(w *scanScratch[E, A], n int) {
 			p.open(w, c, m, &at[c], p.step[:])
 			w.steps[c].place, w.steps[c].first = p.first+i*p.along, i == 0
 		}
-		if n == linesAtOnce && p.four != nil {
-			p.four(&w.steps)
-		} else {
+		switch {
+		case n > 1 && p.eight != nil:
+			for c := range linesAtOnce {
+				if w.eight.X[c], w.eight.Y[c] = w.steps[c].x, w.steps[c].y; c >= n { // a line that is not there
+					w.eight.X[c], w.eight.Y[c] = w.room[c][scanY][:m], w.room[c][scanY][:m]
+				}
+			}
+			p.eight(&w.eight)
+		case n == fourLines && p.four != nil:
+			p.four((*[fourLines]scanStep[A])(w.steps[:]))
+		default:
 			for c := range n {
 				p.line(&w.steps[c])
 			}
@@ -259,7 +284,7 @@ func (p *scanner[E, A]) open(w *scanScratch[E, A], c, n int, at *[scanSlots]int,
 	if p.affine {
 		s.a = p.load(w, c, scanA, n, at, step)
 	}
-	if p.rows.same && step[scanY] == 1 {
+	if p.rows.same && step[scanY] == 1 && !w.past {
 		s.y = w.direct[scanY][at[scanY]:][:n]
 	} else {
 		s.y = w.room[c][scanY][:n]
@@ -281,8 +306,11 @@ func (p *scanner[E, A]) load(w *scanScratch[E, A], c, slot, n int, at *[scanSlot
 // close stores what was not computed where it belongs.
 func (p *scanner[E, A]) close(w *scanScratch[E, A], c int, at *[scanSlots]int, step []int) {
 	s := &w.steps[c]
-	if !p.rows.same || step[scanY] != 1 {
+	switch {
+	case !p.rows.same || step[scanY] != 1:
 		p.rows.store(w.stored[scanY], at[scanY], step[scanY], s.y)
+	case w.past:
+		simd.CopyRowsPast(w.direct[scanY][at[scanY]:], 0, s.y, 0, 1, len(s.y))
 	}
 	if p.indices {
 		storeSame(w.at, at[scanAt], step[scanAt], s.at)

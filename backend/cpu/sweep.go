@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -77,13 +78,14 @@ type sweepRun struct {
 // tuning is the sizes at which the kernels of this family change course. Results do not depend on them;
 // tests lower them to take every course with little data.
 var tuning = struct {
-	grain   int // elements that make a chunk worth a thread
-	few     int // a gather of fewer positions divides the windows among threads
-	wide    int // a scatter of windows of this size divides them, and not the places where they start
-	batches int // a scatter with so many leading batches divides those
-	strip   int // bytes of x that a gather of elements packs
-	past    int // bytes of a result from which on it is written past the caches
-}{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10, past: 32 << 20}
+	grain   int  // elements that make a chunk worth a thread
+	few     int  // a gather of fewer positions divides the windows among threads
+	wide    int  // a scatter of windows of this size divides them, and not the places where they start
+	batches int  // a scatter with so many leading batches divides those
+	strip   int  // bytes of x that a gather of elements packs
+	past    int  // bytes of a result from which on it is written past the caches
+	chains  bool // fused steps are chained
+}{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10, past: 32 << 20, chains: simd.HasChains()}
 
 func (s *sweepRun) chunk(lo, hi int) {
 	l := s.lanes.get()

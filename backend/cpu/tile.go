@@ -24,8 +24,8 @@ const (
 	dear  = 1 << 10 // an elementary function
 )
 
-// maxOperands is a result and the operands of a select.
-const maxOperands = 4
+// maxOperands is a result and the operands of a chain.
+const maxOperands = 8
 
 // memory is the storage of each operand of a run, the output's first.
 type memory [maxOperands]*tensor.Storage
@@ -89,6 +89,9 @@ type tile struct {
 	h, w    int // extents of the plane
 	past    bool
 	scratch [maxOperands]scratch
+
+	chain     any  // what a chain works with
+	chainPast bool // its result is written past the caches
 }
 
 // tiles serves every kernel, so there is as much scratch as there were threads at work at one time.

@@ -24,6 +24,8 @@ type Floats[T Float] struct {
 	// Guard is out = b, but 0 where a is 0 and b is not finite. Neg is out = −a.
 	Guard func(out, a, b []T)
 	Neg   func(out, a []T)
+	// SumLines continues the cumulative sums of lines.
+	SumLines func(s *Lines[T])
 }
 
 var (
@@ -59,7 +61,7 @@ func goArithmetic[T Number]() Arithmetic[T] {
 }
 
 func goFloats[T Float]() Floats[T] {
-	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addKept[T], guard[T], neg[T]}
+	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addKept[T], guard[T], neg[T], sumLines[T]}
 }
 
 func subRow[T Number](out, a, b []T) {

@@ -17,6 +17,13 @@ func sumBlockF32(x *float32, n int) float32
 //go:noescape
 func sumTreeF32(x *float32, fours int, rest float32, more int) float32
 
+// sumLinesF32 continues the cumulative sums of 8 lines by blocks of 32 elements. A square of elements is
+// turned, so that a register holds one of each line, and its sums are turned back: it is bound by the
+// shuffles of both, then by memory.
+//
+//go:noescape
+func sumLinesF32(y *[]float32, x *[]float32, hi *float32, r *float32, blocks int)
+
 // addF32 is out = a + b, element by element.
 //
 //go:noescape
@@ -285,6 +292,13 @@ func sumBlockF64(x *float64, n int) float64
 //
 //go:noescape
 func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+
+// sumLinesF64 continues the cumulative sums of 4 lines by blocks of 32 elements. A square of elements is
+// turned, so that a register holds one of each line, and its sums are turned back: it is bound by the
+// shuffles of both, then by memory.
+//
+//go:noescape
+func sumLinesF64(y *[]float64, x *[]float64, hi *float64, r *float64, blocks int)
 
 // addF64 is out = a + b, element by element.
 //
@@ -601,6 +615,20 @@ func expSumsF32(sums *float32, out *float32, x *float32, m float32, otherwise fl
 //
 //go:noescape
 func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
+
+// chainF32 is out = the links applied to x one after another, element by element. Values stay in
+// registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
+// link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
+//
+//go:noescape
+func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
+
+// chainF64 is out = the links applied to x one after another, element by element. Values stay in
+// registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
+// link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
+//
+//go:noescape
+func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
 
 // rowsPast copies rows of cache lines, so many bytes apart, past the caches: it is bound by memory, and does not
 // read what it overwrites. Other threads see it after a fence.

@@ -153,6 +153,145 @@ done:
 	VZEROUPPER
 	RET
 
+// func sumLinesF32(y *[]float32, x *[]float32, hi *float32, r *float32, blocks int)
+// Requires: AVX, MMX+
+TEXT ·sumLinesF32(SB), NOSPLIT, $0-40
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    hi+16(FP), DX
+	MOVQ    r+24(FP), BX
+	MOVQ    blocks+32(FP), SI
+	VMOVUPS (DX), Y0
+	VMOVUPS (BX), Y1
+	XORQ    DI, DI
+
+block:
+	MOVQ $0x00000004, R8
+
+square:
+	MOVQ       (CX), R9
+	VMOVUPS    (R9)(DI*1), Y2
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       24(CX), R9
+	VMOVUPS    (R9)(DI*1), Y3
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       48(CX), R9
+	VMOVUPS    (R9)(DI*1), Y4
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       72(CX), R9
+	VMOVUPS    (R9)(DI*1), Y5
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       96(CX), R9
+	VMOVUPS    (R9)(DI*1), Y6
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       120(CX), R9
+	VMOVUPS    (R9)(DI*1), Y7
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       144(CX), R9
+	VMOVUPS    (R9)(DI*1), Y8
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       168(CX), R9
+	VMOVUPS    (R9)(DI*1), Y9
+	PREFETCHT0 512(R9)(DI*1)
+	VUNPCKLPS  Y3, Y2, Y10
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPS  Y5, Y4, Y3
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPS  Y9, Y8, Y7
+	VUNPCKHPS  Y9, Y8, Y8
+	VSHUFPS    $0x44, Y3, Y10, Y9
+	VSHUFPS    $0xee, Y3, Y10, Y3
+	VSHUFPS    $0x44, Y4, Y2, Y10
+	VSHUFPS    $0xee, Y4, Y2, Y2
+	VSHUFPS    $0x44, Y7, Y5, Y4
+	VSHUFPS    $0xee, Y7, Y5, Y5
+	VSHUFPS    $0x44, Y8, Y6, Y7
+	VSHUFPS    $0xee, Y8, Y6, Y6
+	VPERM2F128 $0x20, Y4, Y9, Y8
+	VPERM2F128 $0x20, Y5, Y3, Y11
+	VPERM2F128 $0x20, Y7, Y10, Y12
+	VPERM2F128 $0x20, Y6, Y2, Y13
+	VPERM2F128 $0x31, Y4, Y9, Y4
+	VPERM2F128 $0x31, Y5, Y3, Y3
+	VPERM2F128 $0x31, Y7, Y10, Y5
+	VPERM2F128 $0x31, Y6, Y2, Y2
+	VADDPS     Y8, Y1, Y1
+	VADDPS     Y1, Y0, Y8
+	VADDPS     Y11, Y1, Y1
+	VADDPS     Y1, Y0, Y11
+	VADDPS     Y12, Y1, Y1
+	VADDPS     Y1, Y0, Y12
+	VADDPS     Y13, Y1, Y1
+	VADDPS     Y1, Y0, Y13
+	VADDPS     Y4, Y1, Y1
+	VADDPS     Y1, Y0, Y4
+	VADDPS     Y3, Y1, Y1
+	VADDPS     Y1, Y0, Y3
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y1, Y0, Y5
+	VADDPS     Y2, Y1, Y1
+	VADDPS     Y1, Y0, Y2
+	VUNPCKLPS  Y11, Y8, Y6
+	VUNPCKHPS  Y11, Y8, Y7
+	VUNPCKLPS  Y13, Y12, Y8
+	VUNPCKHPS  Y13, Y12, Y9
+	VUNPCKLPS  Y3, Y4, Y10
+	VUNPCKHPS  Y3, Y4, Y3
+	VUNPCKLPS  Y2, Y5, Y4
+	VUNPCKHPS  Y2, Y5, Y2
+	VSHUFPS    $0x44, Y8, Y6, Y5
+	VSHUFPS    $0xee, Y8, Y6, Y6
+	VSHUFPS    $0x44, Y9, Y7, Y8
+	VSHUFPS    $0xee, Y9, Y7, Y7
+	VSHUFPS    $0x44, Y4, Y10, Y9
+	VSHUFPS    $0xee, Y4, Y10, Y4
+	VSHUFPS    $0x44, Y2, Y3, Y10
+	VSHUFPS    $0xee, Y2, Y3, Y2
+	VPERM2F128 $0x20, Y9, Y5, Y3
+	VPERM2F128 $0x20, Y4, Y6, Y11
+	VPERM2F128 $0x20, Y10, Y8, Y12
+	VPERM2F128 $0x20, Y2, Y7, Y13
+	VPERM2F128 $0x31, Y9, Y5, Y5
+	VPERM2F128 $0x31, Y4, Y6, Y4
+	VPERM2F128 $0x31, Y10, Y8, Y6
+	VPERM2F128 $0x31, Y2, Y7, Y2
+	MOVQ       (AX), R9
+	VMOVUPS    Y3, (R9)(DI*1)
+	MOVQ       24(AX), R9
+	VMOVUPS    Y11, (R9)(DI*1)
+	MOVQ       48(AX), R9
+	VMOVUPS    Y12, (R9)(DI*1)
+	MOVQ       72(AX), R9
+	VMOVUPS    Y13, (R9)(DI*1)
+	MOVQ       96(AX), R9
+	VMOVUPS    Y5, (R9)(DI*1)
+	MOVQ       120(AX), R9
+	VMOVUPS    Y4, (R9)(DI*1)
+	MOVQ       144(AX), R9
+	VMOVUPS    Y6, (R9)(DI*1)
+	MOVQ       168(AX), R9
+	VMOVUPS    Y2, (R9)(DI*1)
+	ADDQ       $0x20, DI
+	DECQ       R8
+	JNZ        square
+	VADDPS     Y1, Y0, Y2
+	VSUBPS     Y0, Y2, Y3
+	VSUBPS     Y3, Y2, Y4
+	VSUBPS     Y4, Y0, Y4
+	VSUBPS     Y3, Y1, Y3
+	VADDPS     Y3, Y4, Y4
+	VCMPPS     $0x07, Y4, Y4, Y3
+	VANDPS     Y3, Y4, Y1
+	VMOVUPS    Y2, Y0
+	DECQ       SI
+	JNZ        block
+	VMOVUPS    Y0, (DX)
+	VMOVUPS    Y1, (BX)
+	VZEROUPPER
+	RET
+
 // func addF32(out *float32, a *float32, b *float32, n int)
 // Requires: AVX
 TEXT ·addF32(SB), NOSPLIT, $0-32
@@ -3937,6 +4076,85 @@ empty:
 
 done:
 	MOVSD X0, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func sumLinesF64(y *[]float64, x *[]float64, hi *float64, r *float64, blocks int)
+// Requires: AVX, MMX+
+TEXT ·sumLinesF64(SB), NOSPLIT, $0-40
+	MOVQ    y+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    hi+16(FP), DX
+	MOVQ    r+24(FP), BX
+	MOVQ    blocks+32(FP), SI
+	VMOVUPD (DX), Y0
+	VMOVUPD (BX), Y1
+	XORQ    DI, DI
+
+block:
+	MOVQ $0x00000008, R8
+
+square:
+	MOVQ       (CX), R9
+	VMOVUPD    (R9)(DI*1), Y2
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       24(CX), R9
+	VMOVUPD    (R9)(DI*1), Y3
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       48(CX), R9
+	VMOVUPD    (R9)(DI*1), Y4
+	PREFETCHT0 512(R9)(DI*1)
+	MOVQ       72(CX), R9
+	VMOVUPD    (R9)(DI*1), Y5
+	PREFETCHT0 512(R9)(DI*1)
+	VUNPCKLPD  Y3, Y2, Y6
+	VUNPCKHPD  Y3, Y2, Y2
+	VUNPCKLPD  Y5, Y4, Y3
+	VUNPCKHPD  Y5, Y4, Y4
+	VPERM2F128 $0x20, Y3, Y6, Y5
+	VPERM2F128 $0x20, Y4, Y2, Y7
+	VPERM2F128 $0x31, Y3, Y6, Y3
+	VPERM2F128 $0x31, Y4, Y2, Y2
+	VADDPD     Y5, Y1, Y1
+	VADDPD     Y1, Y0, Y5
+	VADDPD     Y7, Y1, Y1
+	VADDPD     Y1, Y0, Y7
+	VADDPD     Y3, Y1, Y1
+	VADDPD     Y1, Y0, Y3
+	VADDPD     Y2, Y1, Y1
+	VADDPD     Y1, Y0, Y2
+	VUNPCKLPD  Y7, Y5, Y4
+	VUNPCKHPD  Y7, Y5, Y5
+	VUNPCKLPD  Y2, Y3, Y6
+	VUNPCKHPD  Y2, Y3, Y2
+	VPERM2F128 $0x20, Y6, Y4, Y3
+	VPERM2F128 $0x20, Y2, Y5, Y7
+	VPERM2F128 $0x31, Y6, Y4, Y4
+	VPERM2F128 $0x31, Y2, Y5, Y2
+	MOVQ       (AX), R9
+	VMOVUPD    Y3, (R9)(DI*1)
+	MOVQ       24(AX), R9
+	VMOVUPD    Y7, (R9)(DI*1)
+	MOVQ       48(AX), R9
+	VMOVUPD    Y4, (R9)(DI*1)
+	MOVQ       72(AX), R9
+	VMOVUPD    Y2, (R9)(DI*1)
+	ADDQ       $0x20, DI
+	DECQ       R8
+	JNZ        square
+	VADDPD     Y1, Y0, Y2
+	VSUBPD     Y0, Y2, Y3
+	VSUBPD     Y3, Y2, Y4
+	VSUBPD     Y4, Y0, Y4
+	VSUBPD     Y3, Y1, Y3
+	VADDPD     Y3, Y4, Y4
+	VCMPPD     $0x07, Y4, Y4, Y3
+	VANDPD     Y3, Y4, Y1
+	VMOVUPD    Y2, Y0
+	DECQ       SI
+	JNZ        block
+	VMOVUPD    Y0, (DX)
+	VMOVUPD    Y1, (BX)
 	VZEROUPPER
 	RET
 
@@ -9521,6 +9739,1236 @@ common19:
 	VMOVUPS      Z0, K1, (CX)
 	VADDPS       Z0, Z3, Z3
 	VMOVUPS      Z3, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·chainF32(SB), NOSPLIT, $0-49
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ links+16(FP), DX
+	MOVQ count+24(FP), BX
+	MOVQ n+40(FP), SI
+	MOVB past+48(FP), DI
+	MOVQ from+32(FP), R8
+
+block:
+	SUBQ    $0x00000080, SI
+	JL      rest
+	VMOVUPS (CX)(R8*1), Z0
+	VMOVUPS 64(CX)(R8*1), Z1
+	VMOVUPS 128(CX)(R8*1), Z2
+	VMOVUPS 192(CX)(R8*1), Z3
+	VMOVUPS 256(CX)(R8*1), Z4
+	VMOVUPS 320(CX)(R8*1), Z5
+	VMOVUPS 384(CX)(R8*1), Z6
+	VMOVUPS 448(CX)(R8*1), Z7
+	MOVQ    DX, R9
+	MOVQ    BX, R10
+	JMP     block_first0
+
+block_op0:
+	VMOVUPS (R11)(R8*1), Z8
+	VADDPS  Z8, Z0, Z0
+	VMOVUPS 64(R11)(R8*1), Z8
+	VADDPS  Z8, Z1, Z1
+	VMOVUPS 128(R11)(R8*1), Z8
+	VADDPS  Z8, Z2, Z2
+	VMOVUPS 192(R11)(R8*1), Z8
+	VADDPS  Z8, Z3, Z3
+	VMOVUPS 256(R11)(R8*1), Z8
+	VADDPS  Z8, Z4, Z4
+	VMOVUPS 320(R11)(R8*1), Z8
+	VADDPS  Z8, Z5, Z5
+	VMOVUPS 384(R11)(R8*1), Z8
+	VADDPS  Z8, Z6, Z6
+	VMOVUPS 448(R11)(R8*1), Z8
+	VADDPS  Z8, Z7, Z7
+	JMP     block_next0
+
+block_op1:
+	VMOVUPS (R11)(R8*1), Z8
+	VADDPS  Z0, Z8, Z0
+	VMOVUPS 64(R11)(R8*1), Z8
+	VADDPS  Z1, Z8, Z1
+	VMOVUPS 128(R11)(R8*1), Z8
+	VADDPS  Z2, Z8, Z2
+	VMOVUPS 192(R11)(R8*1), Z8
+	VADDPS  Z3, Z8, Z3
+	VMOVUPS 256(R11)(R8*1), Z8
+	VADDPS  Z4, Z8, Z4
+	VMOVUPS 320(R11)(R8*1), Z8
+	VADDPS  Z5, Z8, Z5
+	VMOVUPS 384(R11)(R8*1), Z8
+	VADDPS  Z6, Z8, Z6
+	VMOVUPS 448(R11)(R8*1), Z8
+	VADDPS  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op2:
+	VMOVUPS (R11)(R8*1), Z8
+	VMULPS  Z8, Z0, Z0
+	VMOVUPS 64(R11)(R8*1), Z8
+	VMULPS  Z8, Z1, Z1
+	VMOVUPS 128(R11)(R8*1), Z8
+	VMULPS  Z8, Z2, Z2
+	VMOVUPS 192(R11)(R8*1), Z8
+	VMULPS  Z8, Z3, Z3
+	VMOVUPS 256(R11)(R8*1), Z8
+	VMULPS  Z8, Z4, Z4
+	VMOVUPS 320(R11)(R8*1), Z8
+	VMULPS  Z8, Z5, Z5
+	VMOVUPS 384(R11)(R8*1), Z8
+	VMULPS  Z8, Z6, Z6
+	VMOVUPS 448(R11)(R8*1), Z8
+	VMULPS  Z8, Z7, Z7
+	JMP     block_next0
+
+block_op3:
+	VMOVUPS (R11)(R8*1), Z8
+	VMULPS  Z0, Z8, Z0
+	VMOVUPS 64(R11)(R8*1), Z8
+	VMULPS  Z1, Z8, Z1
+	VMOVUPS 128(R11)(R8*1), Z8
+	VMULPS  Z2, Z8, Z2
+	VMOVUPS 192(R11)(R8*1), Z8
+	VMULPS  Z3, Z8, Z3
+	VMOVUPS 256(R11)(R8*1), Z8
+	VMULPS  Z4, Z8, Z4
+	VMOVUPS 320(R11)(R8*1), Z8
+	VMULPS  Z5, Z8, Z5
+	VMOVUPS 384(R11)(R8*1), Z8
+	VMULPS  Z6, Z8, Z6
+	VMOVUPS 448(R11)(R8*1), Z8
+	VMULPS  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op4:
+	VMOVUPS (R11)(R8*1), Z8
+	VSUBPS  Z8, Z0, Z0
+	VMOVUPS 64(R11)(R8*1), Z8
+	VSUBPS  Z8, Z1, Z1
+	VMOVUPS 128(R11)(R8*1), Z8
+	VSUBPS  Z8, Z2, Z2
+	VMOVUPS 192(R11)(R8*1), Z8
+	VSUBPS  Z8, Z3, Z3
+	VMOVUPS 256(R11)(R8*1), Z8
+	VSUBPS  Z8, Z4, Z4
+	VMOVUPS 320(R11)(R8*1), Z8
+	VSUBPS  Z8, Z5, Z5
+	VMOVUPS 384(R11)(R8*1), Z8
+	VSUBPS  Z8, Z6, Z6
+	VMOVUPS 448(R11)(R8*1), Z8
+	VSUBPS  Z8, Z7, Z7
+	JMP     block_next0
+
+block_op5:
+	VMOVUPS (R11)(R8*1), Z8
+	VSUBPS  Z0, Z8, Z0
+	VMOVUPS 64(R11)(R8*1), Z8
+	VSUBPS  Z1, Z8, Z1
+	VMOVUPS 128(R11)(R8*1), Z8
+	VSUBPS  Z2, Z8, Z2
+	VMOVUPS 192(R11)(R8*1), Z8
+	VSUBPS  Z3, Z8, Z3
+	VMOVUPS 256(R11)(R8*1), Z8
+	VSUBPS  Z4, Z8, Z4
+	VMOVUPS 320(R11)(R8*1), Z8
+	VSUBPS  Z5, Z8, Z5
+	VMOVUPS 384(R11)(R8*1), Z8
+	VSUBPS  Z6, Z8, Z6
+	VMOVUPS 448(R11)(R8*1), Z8
+	VSUBPS  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op6:
+	VMOVUPS (R11)(R8*1), Z8
+	VDIVPS  Z8, Z0, Z0
+	VMOVUPS 64(R11)(R8*1), Z8
+	VDIVPS  Z8, Z1, Z1
+	VMOVUPS 128(R11)(R8*1), Z8
+	VDIVPS  Z8, Z2, Z2
+	VMOVUPS 192(R11)(R8*1), Z8
+	VDIVPS  Z8, Z3, Z3
+	VMOVUPS 256(R11)(R8*1), Z8
+	VDIVPS  Z8, Z4, Z4
+	VMOVUPS 320(R11)(R8*1), Z8
+	VDIVPS  Z8, Z5, Z5
+	VMOVUPS 384(R11)(R8*1), Z8
+	VDIVPS  Z8, Z6, Z6
+	VMOVUPS 448(R11)(R8*1), Z8
+	VDIVPS  Z8, Z7, Z7
+	JMP     block_next0
+
+block_op7:
+	VMOVUPS (R11)(R8*1), Z8
+	VDIVPS  Z0, Z8, Z0
+	VMOVUPS 64(R11)(R8*1), Z8
+	VDIVPS  Z1, Z8, Z1
+	VMOVUPS 128(R11)(R8*1), Z8
+	VDIVPS  Z2, Z8, Z2
+	VMOVUPS 192(R11)(R8*1), Z8
+	VDIVPS  Z3, Z8, Z3
+	VMOVUPS 256(R11)(R8*1), Z8
+	VDIVPS  Z4, Z8, Z4
+	VMOVUPS 320(R11)(R8*1), Z8
+	VDIVPS  Z5, Z8, Z5
+	VMOVUPS 384(R11)(R8*1), Z8
+	VDIVPS  Z6, Z8, Z6
+	VMOVUPS 448(R11)(R8*1), Z8
+	VDIVPS  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op8:
+	VMOVUPS      (R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z0, K1
+	VMAXPS       Z0, Z8, Z9
+	VMAXPS       Z8, Z0, Z0
+	VANDPS       Z9, Z0, Z0
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z0
+	VMOVUPS      64(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z1, K1
+	VMAXPS       Z1, Z8, Z9
+	VMAXPS       Z8, Z1, Z1
+	VANDPS       Z9, Z1, Z1
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z1
+	VMOVUPS      128(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z2, K1
+	VMAXPS       Z2, Z8, Z9
+	VMAXPS       Z8, Z2, Z2
+	VANDPS       Z9, Z2, Z2
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z2
+	VMOVUPS      192(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z3, K1
+	VMAXPS       Z3, Z8, Z9
+	VMAXPS       Z8, Z3, Z3
+	VANDPS       Z9, Z3, Z3
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z3
+	VMOVUPS      256(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z4, K1
+	VMAXPS       Z4, Z8, Z9
+	VMAXPS       Z8, Z4, Z4
+	VANDPS       Z9, Z4, Z4
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z4
+	VMOVUPS      320(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z5, K1
+	VMAXPS       Z5, Z8, Z9
+	VMAXPS       Z8, Z5, Z5
+	VANDPS       Z9, Z5, Z5
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z5
+	VMOVUPS      384(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z6, K1
+	VMAXPS       Z6, Z8, Z9
+	VMAXPS       Z8, Z6, Z6
+	VANDPS       Z9, Z6, Z6
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z6
+	VMOVUPS      448(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z7, K1
+	VMAXPS       Z7, Z8, Z9
+	VMAXPS       Z8, Z7, Z7
+	VANDPS       Z9, Z7, Z7
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z7
+	JMP          block_next0
+
+block_op9:
+	VMOVUPS      (R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z0, K1
+	VMINPS       Z0, Z8, Z9
+	VMINPS       Z8, Z0, Z0
+	VORPS        Z9, Z0, Z0
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z0
+	VMOVUPS      64(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z1, K1
+	VMINPS       Z1, Z8, Z9
+	VMINPS       Z8, Z1, Z1
+	VORPS        Z9, Z1, Z1
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z1
+	VMOVUPS      128(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z2, K1
+	VMINPS       Z2, Z8, Z9
+	VMINPS       Z8, Z2, Z2
+	VORPS        Z9, Z2, Z2
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z2
+	VMOVUPS      192(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z3, K1
+	VMINPS       Z3, Z8, Z9
+	VMINPS       Z8, Z3, Z3
+	VORPS        Z9, Z3, Z3
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z3
+	VMOVUPS      256(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z4, K1
+	VMINPS       Z4, Z8, Z9
+	VMINPS       Z8, Z4, Z4
+	VORPS        Z9, Z4, Z4
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z4
+	VMOVUPS      320(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z5, K1
+	VMINPS       Z5, Z8, Z9
+	VMINPS       Z8, Z5, Z5
+	VORPS        Z9, Z5, Z5
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z5
+	VMOVUPS      384(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z6, K1
+	VMINPS       Z6, Z8, Z9
+	VMINPS       Z8, Z6, Z6
+	VORPS        Z9, Z6, Z6
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z6
+	VMOVUPS      448(R11)(R8*1), Z8
+	VCMPPS       $0x03, Z8, Z7, K1
+	VMINPS       Z7, Z8, Z9
+	VMINPS       Z8, Z7, Z7
+	VORPS        Z9, Z7, Z7
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z7
+	JMP          block_next0
+
+block_op10:
+	VMOVUPS     (R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z9, Z0, K1, K1
+	VMOVUPS     Z9, K1, Z8
+	VMOVUPS     Z8, Z0
+	VMOVUPS     64(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z9, Z1, K1, K1
+	VMOVUPS     Z9, K1, Z8
+	VMOVUPS     Z8, Z1
+	VMOVUPS     128(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z9, Z2, K1, K1
+	VMOVUPS     Z9, K1, Z8
+	VMOVUPS     Z8, Z2
+	VMOVUPS     192(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z9, Z3, K1, K1
+	VMOVUPS     Z9, K1, Z8
+	VMOVUPS     Z8, Z3
+	VMOVUPS     256(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z9, Z4, K1, K1
+	VMOVUPS     Z9, K1, Z8
+	VMOVUPS     Z8, Z4
+	VMOVUPS     320(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z9, Z5, K1, K1
+	VMOVUPS     Z9, K1, Z8
+	VMOVUPS     Z8, Z5
+	VMOVUPS     384(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z9, Z6, K1, K1
+	VMOVUPS     Z9, K1, Z8
+	VMOVUPS     Z8, Z6
+	VMOVUPS     448(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z9, Z7, K1, K1
+	VMOVUPS     Z9, K1, Z8
+	VMOVUPS     Z8, Z7
+	JMP         block_next0
+
+block_op11:
+	VMOVUPS     (R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z0, K1
+	VCMPPS      $0x00, Z9, Z8, K1, K1
+	VMOVUPS     Z9, K1, Z0
+	VMOVUPS     64(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z1, K1
+	VCMPPS      $0x00, Z9, Z8, K1, K1
+	VMOVUPS     Z9, K1, Z1
+	VMOVUPS     128(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z2, K1
+	VCMPPS      $0x00, Z9, Z8, K1, K1
+	VMOVUPS     Z9, K1, Z2
+	VMOVUPS     192(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z3, K1
+	VCMPPS      $0x00, Z9, Z8, K1, K1
+	VMOVUPS     Z9, K1, Z3
+	VMOVUPS     256(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z4, K1
+	VCMPPS      $0x00, Z9, Z8, K1, K1
+	VMOVUPS     Z9, K1, Z4
+	VMOVUPS     320(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z5, K1
+	VCMPPS      $0x00, Z9, Z8, K1, K1
+	VMOVUPS     Z9, K1, Z5
+	VMOVUPS     384(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z6, K1
+	VCMPPS      $0x00, Z9, Z8, K1, K1
+	VMOVUPS     Z9, K1, Z6
+	VMOVUPS     448(R11)(R8*1), Z8
+	VXORPS      Z9, Z9, Z9
+	VFPCLASSPSZ $0x99, Z7, K1
+	VCMPPS      $0x00, Z9, Z8, K1, K1
+	VMOVUPS     Z9, K1, Z7
+	JMP         block_next0
+
+block_op12:
+	VMOVUPS      (R11)(R8*1), Z8
+	VBROADCASTSS signF32<>+0(SB), Z8
+	VXORPS       Z8, Z0, Z0
+	VMOVUPS      64(R11)(R8*1), Z8
+	VBROADCASTSS signF32<>+0(SB), Z8
+	VXORPS       Z8, Z1, Z1
+	VMOVUPS      128(R11)(R8*1), Z8
+	VBROADCASTSS signF32<>+0(SB), Z8
+	VXORPS       Z8, Z2, Z2
+	VMOVUPS      192(R11)(R8*1), Z8
+	VBROADCASTSS signF32<>+0(SB), Z8
+	VXORPS       Z8, Z3, Z3
+	VMOVUPS      256(R11)(R8*1), Z8
+	VBROADCASTSS signF32<>+0(SB), Z8
+	VXORPS       Z8, Z4, Z4
+	VMOVUPS      320(R11)(R8*1), Z8
+	VBROADCASTSS signF32<>+0(SB), Z8
+	VXORPS       Z8, Z5, Z5
+	VMOVUPS      384(R11)(R8*1), Z8
+	VBROADCASTSS signF32<>+0(SB), Z8
+	VXORPS       Z8, Z6, Z6
+	VMOVUPS      448(R11)(R8*1), Z8
+	VBROADCASTSS signF32<>+0(SB), Z8
+	VXORPS       Z8, Z7, Z7
+
+block_next0:
+	ADDQ $0x20, R9
+	DECQ R10
+	JZ   block_end0
+
+block_first0:
+	MOVQ (R9), R12
+	MOVQ 8(R9), R11
+	CMPQ R12, $0x00
+	JEQ  block_op0
+	CMPQ R12, $0x01
+	JEQ  block_op1
+	CMPQ R12, $0x02
+	JEQ  block_op2
+	CMPQ R12, $0x03
+	JEQ  block_op3
+	CMPQ R12, $0x04
+	JEQ  block_op4
+	CMPQ R12, $0x05
+	JEQ  block_op5
+	CMPQ R12, $0x06
+	JEQ  block_op6
+	CMPQ R12, $0x07
+	JEQ  block_op7
+	CMPQ R12, $0x08
+	JEQ  block_op8
+	CMPQ R12, $0x09
+	JEQ  block_op9
+	CMPQ R12, $0x0a
+	JEQ  block_op10
+	CMPQ R12, $0x0b
+	JEQ  block_op11
+	JMP  block_op12
+
+block_end0:
+	TESTB   DI, DI
+	JNZ     past
+	VMOVUPS Z0, (AX)(R8*1)
+	VMOVUPS Z1, 64(AX)(R8*1)
+	VMOVUPS Z2, 128(AX)(R8*1)
+	VMOVUPS Z3, 192(AX)(R8*1)
+	VMOVUPS Z4, 256(AX)(R8*1)
+	VMOVUPS Z5, 320(AX)(R8*1)
+	VMOVUPS Z6, 384(AX)(R8*1)
+	VMOVUPS Z7, 448(AX)(R8*1)
+	ADDQ    $0x00000200, R8
+	JMP     block
+
+past:
+	VMOVNTPS Z0, (AX)(R8*1)
+	VMOVNTPS Z1, 64(AX)(R8*1)
+	VMOVNTPS Z2, 128(AX)(R8*1)
+	VMOVNTPS Z3, 192(AX)(R8*1)
+	VMOVNTPS Z4, 256(AX)(R8*1)
+	VMOVNTPS Z5, 320(AX)(R8*1)
+	VMOVNTPS Z6, 384(AX)(R8*1)
+	VMOVNTPS Z7, 448(AX)(R8*1)
+	ADDQ     $0x00000200, R8
+	JMP      block
+
+rest:
+	ADDQ $0x00000080, SI
+	JZ   done
+
+register:
+	MOVL      $0x0000ffff, DI
+	BZHIL     SI, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(R8*1), K1, Z0
+	MOVQ      DX, DI
+	MOVQ      BX, R9
+	JMP       register_first0
+
+register_op0:
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op1:
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VADDPS    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op2:
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMULPS    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op3:
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VMULPS    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op4:
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VSUBPS    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op5:
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VSUBPS    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op6:
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op7:
+	VMOVUPS.Z (R10)(R8*1), K1, Z1
+	VDIVPS    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op8:
+	VMOVUPS.Z    (R10)(R8*1), K1, Z1
+	VCMPPS       $0x03, Z1, Z0, K2
+	VMAXPS       Z0, Z1, Z2
+	VMAXPS       Z1, Z0, Z0
+	VANDPS       Z2, Z0, Z0
+	VBROADCASTSS quietNaNF32<>+0(SB), Z1
+	VMOVUPS      Z1, K2, Z0
+	JMP          register_next0
+
+register_op9:
+	VMOVUPS.Z    (R10)(R8*1), K1, Z1
+	VCMPPS       $0x03, Z1, Z0, K2
+	VMINPS       Z0, Z1, Z2
+	VMINPS       Z1, Z0, Z0
+	VORPS        Z2, Z0, Z0
+	VBROADCASTSS quietNaNF32<>+0(SB), Z1
+	VMOVUPS      Z1, K2, Z0
+	JMP          register_next0
+
+register_op10:
+	VMOVUPS.Z   (R10)(R8*1), K1, Z1
+	VXORPS      Z2, Z2, Z2
+	VFPCLASSPSZ $0x99, Z1, K2
+	VCMPPS      $0x00, Z2, Z0, K2, K2
+	VMOVUPS     Z2, K2, Z1
+	VMOVUPS     Z1, Z0
+	JMP         register_next0
+
+register_op11:
+	VMOVUPS.Z   (R10)(R8*1), K1, Z1
+	VXORPS      Z2, Z2, Z2
+	VFPCLASSPSZ $0x99, Z0, K2
+	VCMPPS      $0x00, Z2, Z1, K2, K2
+	VMOVUPS     Z2, K2, Z0
+	JMP         register_next0
+
+register_op12:
+	VMOVUPS.Z    (R10)(R8*1), K1, Z1
+	VBROADCASTSS signF32<>+0(SB), Z1
+	VXORPS       Z1, Z0, Z0
+
+register_next0:
+	ADDQ $0x20, DI
+	DECQ R9
+	JZ   register_end0
+
+register_first0:
+	MOVQ (DI), R11
+	MOVQ 8(DI), R10
+	CMPQ R11, $0x00
+	JEQ  register_op0
+	CMPQ R11, $0x01
+	JEQ  register_op1
+	CMPQ R11, $0x02
+	JEQ  register_op2
+	CMPQ R11, $0x03
+	JEQ  register_op3
+	CMPQ R11, $0x04
+	JEQ  register_op4
+	CMPQ R11, $0x05
+	JEQ  register_op5
+	CMPQ R11, $0x06
+	JEQ  register_op6
+	CMPQ R11, $0x07
+	JEQ  register_op7
+	CMPQ R11, $0x08
+	JEQ  register_op8
+	CMPQ R11, $0x09
+	JEQ  register_op9
+	CMPQ R11, $0x0a
+	JEQ  register_op10
+	CMPQ R11, $0x0b
+	JEQ  register_op11
+	JMP  register_op12
+
+register_end0:
+	VMOVUPS Z0, K1, (AX)(R8*1)
+	ADDQ    $0x40, R8
+	SUBQ    $0x00000010, SI
+	JG      register
+
+done:
+	VZEROUPPER
+	RET
+
+// func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·chainF64(SB), NOSPLIT, $0-49
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ links+16(FP), DX
+	MOVQ count+24(FP), BX
+	MOVQ n+40(FP), SI
+	MOVB past+48(FP), DI
+	MOVQ from+32(FP), R8
+
+block:
+	SUBQ    $0x00000040, SI
+	JL      rest
+	VMOVUPD (CX)(R8*1), Z0
+	VMOVUPD 64(CX)(R8*1), Z1
+	VMOVUPD 128(CX)(R8*1), Z2
+	VMOVUPD 192(CX)(R8*1), Z3
+	VMOVUPD 256(CX)(R8*1), Z4
+	VMOVUPD 320(CX)(R8*1), Z5
+	VMOVUPD 384(CX)(R8*1), Z6
+	VMOVUPD 448(CX)(R8*1), Z7
+	MOVQ    DX, R9
+	MOVQ    BX, R10
+	JMP     block_first0
+
+block_op0:
+	VMOVUPD (R11)(R8*1), Z8
+	VADDPD  Z8, Z0, Z0
+	VMOVUPD 64(R11)(R8*1), Z8
+	VADDPD  Z8, Z1, Z1
+	VMOVUPD 128(R11)(R8*1), Z8
+	VADDPD  Z8, Z2, Z2
+	VMOVUPD 192(R11)(R8*1), Z8
+	VADDPD  Z8, Z3, Z3
+	VMOVUPD 256(R11)(R8*1), Z8
+	VADDPD  Z8, Z4, Z4
+	VMOVUPD 320(R11)(R8*1), Z8
+	VADDPD  Z8, Z5, Z5
+	VMOVUPD 384(R11)(R8*1), Z8
+	VADDPD  Z8, Z6, Z6
+	VMOVUPD 448(R11)(R8*1), Z8
+	VADDPD  Z8, Z7, Z7
+	JMP     block_next0
+
+block_op1:
+	VMOVUPD (R11)(R8*1), Z8
+	VADDPD  Z0, Z8, Z0
+	VMOVUPD 64(R11)(R8*1), Z8
+	VADDPD  Z1, Z8, Z1
+	VMOVUPD 128(R11)(R8*1), Z8
+	VADDPD  Z2, Z8, Z2
+	VMOVUPD 192(R11)(R8*1), Z8
+	VADDPD  Z3, Z8, Z3
+	VMOVUPD 256(R11)(R8*1), Z8
+	VADDPD  Z4, Z8, Z4
+	VMOVUPD 320(R11)(R8*1), Z8
+	VADDPD  Z5, Z8, Z5
+	VMOVUPD 384(R11)(R8*1), Z8
+	VADDPD  Z6, Z8, Z6
+	VMOVUPD 448(R11)(R8*1), Z8
+	VADDPD  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op2:
+	VMOVUPD (R11)(R8*1), Z8
+	VMULPD  Z8, Z0, Z0
+	VMOVUPD 64(R11)(R8*1), Z8
+	VMULPD  Z8, Z1, Z1
+	VMOVUPD 128(R11)(R8*1), Z8
+	VMULPD  Z8, Z2, Z2
+	VMOVUPD 192(R11)(R8*1), Z8
+	VMULPD  Z8, Z3, Z3
+	VMOVUPD 256(R11)(R8*1), Z8
+	VMULPD  Z8, Z4, Z4
+	VMOVUPD 320(R11)(R8*1), Z8
+	VMULPD  Z8, Z5, Z5
+	VMOVUPD 384(R11)(R8*1), Z8
+	VMULPD  Z8, Z6, Z6
+	VMOVUPD 448(R11)(R8*1), Z8
+	VMULPD  Z8, Z7, Z7
+	JMP     block_next0
+
+block_op3:
+	VMOVUPD (R11)(R8*1), Z8
+	VMULPD  Z0, Z8, Z0
+	VMOVUPD 64(R11)(R8*1), Z8
+	VMULPD  Z1, Z8, Z1
+	VMOVUPD 128(R11)(R8*1), Z8
+	VMULPD  Z2, Z8, Z2
+	VMOVUPD 192(R11)(R8*1), Z8
+	VMULPD  Z3, Z8, Z3
+	VMOVUPD 256(R11)(R8*1), Z8
+	VMULPD  Z4, Z8, Z4
+	VMOVUPD 320(R11)(R8*1), Z8
+	VMULPD  Z5, Z8, Z5
+	VMOVUPD 384(R11)(R8*1), Z8
+	VMULPD  Z6, Z8, Z6
+	VMOVUPD 448(R11)(R8*1), Z8
+	VMULPD  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op4:
+	VMOVUPD (R11)(R8*1), Z8
+	VSUBPD  Z8, Z0, Z0
+	VMOVUPD 64(R11)(R8*1), Z8
+	VSUBPD  Z8, Z1, Z1
+	VMOVUPD 128(R11)(R8*1), Z8
+	VSUBPD  Z8, Z2, Z2
+	VMOVUPD 192(R11)(R8*1), Z8
+	VSUBPD  Z8, Z3, Z3
+	VMOVUPD 256(R11)(R8*1), Z8
+	VSUBPD  Z8, Z4, Z4
+	VMOVUPD 320(R11)(R8*1), Z8
+	VSUBPD  Z8, Z5, Z5
+	VMOVUPD 384(R11)(R8*1), Z8
+	VSUBPD  Z8, Z6, Z6
+	VMOVUPD 448(R11)(R8*1), Z8
+	VSUBPD  Z8, Z7, Z7
+	JMP     block_next0
+
+block_op5:
+	VMOVUPD (R11)(R8*1), Z8
+	VSUBPD  Z0, Z8, Z0
+	VMOVUPD 64(R11)(R8*1), Z8
+	VSUBPD  Z1, Z8, Z1
+	VMOVUPD 128(R11)(R8*1), Z8
+	VSUBPD  Z2, Z8, Z2
+	VMOVUPD 192(R11)(R8*1), Z8
+	VSUBPD  Z3, Z8, Z3
+	VMOVUPD 256(R11)(R8*1), Z8
+	VSUBPD  Z4, Z8, Z4
+	VMOVUPD 320(R11)(R8*1), Z8
+	VSUBPD  Z5, Z8, Z5
+	VMOVUPD 384(R11)(R8*1), Z8
+	VSUBPD  Z6, Z8, Z6
+	VMOVUPD 448(R11)(R8*1), Z8
+	VSUBPD  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op6:
+	VMOVUPD (R11)(R8*1), Z8
+	VDIVPD  Z8, Z0, Z0
+	VMOVUPD 64(R11)(R8*1), Z8
+	VDIVPD  Z8, Z1, Z1
+	VMOVUPD 128(R11)(R8*1), Z8
+	VDIVPD  Z8, Z2, Z2
+	VMOVUPD 192(R11)(R8*1), Z8
+	VDIVPD  Z8, Z3, Z3
+	VMOVUPD 256(R11)(R8*1), Z8
+	VDIVPD  Z8, Z4, Z4
+	VMOVUPD 320(R11)(R8*1), Z8
+	VDIVPD  Z8, Z5, Z5
+	VMOVUPD 384(R11)(R8*1), Z8
+	VDIVPD  Z8, Z6, Z6
+	VMOVUPD 448(R11)(R8*1), Z8
+	VDIVPD  Z8, Z7, Z7
+	JMP     block_next0
+
+block_op7:
+	VMOVUPD (R11)(R8*1), Z8
+	VDIVPD  Z0, Z8, Z0
+	VMOVUPD 64(R11)(R8*1), Z8
+	VDIVPD  Z1, Z8, Z1
+	VMOVUPD 128(R11)(R8*1), Z8
+	VDIVPD  Z2, Z8, Z2
+	VMOVUPD 192(R11)(R8*1), Z8
+	VDIVPD  Z3, Z8, Z3
+	VMOVUPD 256(R11)(R8*1), Z8
+	VDIVPD  Z4, Z8, Z4
+	VMOVUPD 320(R11)(R8*1), Z8
+	VDIVPD  Z5, Z8, Z5
+	VMOVUPD 384(R11)(R8*1), Z8
+	VDIVPD  Z6, Z8, Z6
+	VMOVUPD 448(R11)(R8*1), Z8
+	VDIVPD  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op8:
+	VMOVUPD      (R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z0, K1
+	VMAXPD       Z0, Z8, Z9
+	VMAXPD       Z8, Z0, Z0
+	VANDPD       Z9, Z0, Z0
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z0
+	VMOVUPD      64(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z1, K1
+	VMAXPD       Z1, Z8, Z9
+	VMAXPD       Z8, Z1, Z1
+	VANDPD       Z9, Z1, Z1
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z1
+	VMOVUPD      128(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z2, K1
+	VMAXPD       Z2, Z8, Z9
+	VMAXPD       Z8, Z2, Z2
+	VANDPD       Z9, Z2, Z2
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z2
+	VMOVUPD      192(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z3, K1
+	VMAXPD       Z3, Z8, Z9
+	VMAXPD       Z8, Z3, Z3
+	VANDPD       Z9, Z3, Z3
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z3
+	VMOVUPD      256(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z4, K1
+	VMAXPD       Z4, Z8, Z9
+	VMAXPD       Z8, Z4, Z4
+	VANDPD       Z9, Z4, Z4
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z4
+	VMOVUPD      320(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z5, K1
+	VMAXPD       Z5, Z8, Z9
+	VMAXPD       Z8, Z5, Z5
+	VANDPD       Z9, Z5, Z5
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z5
+	VMOVUPD      384(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z6, K1
+	VMAXPD       Z6, Z8, Z9
+	VMAXPD       Z8, Z6, Z6
+	VANDPD       Z9, Z6, Z6
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z6
+	VMOVUPD      448(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z7, K1
+	VMAXPD       Z7, Z8, Z9
+	VMAXPD       Z8, Z7, Z7
+	VANDPD       Z9, Z7, Z7
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z7
+	JMP          block_next0
+
+block_op9:
+	VMOVUPD      (R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z0, K1
+	VMINPD       Z0, Z8, Z9
+	VMINPD       Z8, Z0, Z0
+	VORPD        Z9, Z0, Z0
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z0
+	VMOVUPD      64(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z1, K1
+	VMINPD       Z1, Z8, Z9
+	VMINPD       Z8, Z1, Z1
+	VORPD        Z9, Z1, Z1
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z1
+	VMOVUPD      128(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z2, K1
+	VMINPD       Z2, Z8, Z9
+	VMINPD       Z8, Z2, Z2
+	VORPD        Z9, Z2, Z2
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z2
+	VMOVUPD      192(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z3, K1
+	VMINPD       Z3, Z8, Z9
+	VMINPD       Z8, Z3, Z3
+	VORPD        Z9, Z3, Z3
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z3
+	VMOVUPD      256(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z4, K1
+	VMINPD       Z4, Z8, Z9
+	VMINPD       Z8, Z4, Z4
+	VORPD        Z9, Z4, Z4
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z4
+	VMOVUPD      320(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z5, K1
+	VMINPD       Z5, Z8, Z9
+	VMINPD       Z8, Z5, Z5
+	VORPD        Z9, Z5, Z5
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z5
+	VMOVUPD      384(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z6, K1
+	VMINPD       Z6, Z8, Z9
+	VMINPD       Z8, Z6, Z6
+	VORPD        Z9, Z6, Z6
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z6
+	VMOVUPD      448(R11)(R8*1), Z8
+	VCMPPD       $0x03, Z8, Z7, K1
+	VMINPD       Z7, Z8, Z9
+	VMINPD       Z8, Z7, Z7
+	VORPD        Z9, Z7, Z7
+	VBROADCASTSD quietNaNF64<>+0(SB), Z8
+	VMOVUPD      Z8, K1, Z7
+	JMP          block_next0
+
+block_op10:
+	VMOVUPD     (R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z8, K1
+	VCMPPD      $0x00, Z9, Z0, K1, K1
+	VMOVUPD     Z9, K1, Z8
+	VMOVUPD     Z8, Z0
+	VMOVUPD     64(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z8, K1
+	VCMPPD      $0x00, Z9, Z1, K1, K1
+	VMOVUPD     Z9, K1, Z8
+	VMOVUPD     Z8, Z1
+	VMOVUPD     128(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z8, K1
+	VCMPPD      $0x00, Z9, Z2, K1, K1
+	VMOVUPD     Z9, K1, Z8
+	VMOVUPD     Z8, Z2
+	VMOVUPD     192(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z8, K1
+	VCMPPD      $0x00, Z9, Z3, K1, K1
+	VMOVUPD     Z9, K1, Z8
+	VMOVUPD     Z8, Z3
+	VMOVUPD     256(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z8, K1
+	VCMPPD      $0x00, Z9, Z4, K1, K1
+	VMOVUPD     Z9, K1, Z8
+	VMOVUPD     Z8, Z4
+	VMOVUPD     320(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z8, K1
+	VCMPPD      $0x00, Z9, Z5, K1, K1
+	VMOVUPD     Z9, K1, Z8
+	VMOVUPD     Z8, Z5
+	VMOVUPD     384(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z8, K1
+	VCMPPD      $0x00, Z9, Z6, K1, K1
+	VMOVUPD     Z9, K1, Z8
+	VMOVUPD     Z8, Z6
+	VMOVUPD     448(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z8, K1
+	VCMPPD      $0x00, Z9, Z7, K1, K1
+	VMOVUPD     Z9, K1, Z8
+	VMOVUPD     Z8, Z7
+	JMP         block_next0
+
+block_op11:
+	VMOVUPD     (R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z0, K1
+	VCMPPD      $0x00, Z9, Z8, K1, K1
+	VMOVUPD     Z9, K1, Z0
+	VMOVUPD     64(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z1, K1
+	VCMPPD      $0x00, Z9, Z8, K1, K1
+	VMOVUPD     Z9, K1, Z1
+	VMOVUPD     128(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z2, K1
+	VCMPPD      $0x00, Z9, Z8, K1, K1
+	VMOVUPD     Z9, K1, Z2
+	VMOVUPD     192(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z3, K1
+	VCMPPD      $0x00, Z9, Z8, K1, K1
+	VMOVUPD     Z9, K1, Z3
+	VMOVUPD     256(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z4, K1
+	VCMPPD      $0x00, Z9, Z8, K1, K1
+	VMOVUPD     Z9, K1, Z4
+	VMOVUPD     320(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z5, K1
+	VCMPPD      $0x00, Z9, Z8, K1, K1
+	VMOVUPD     Z9, K1, Z5
+	VMOVUPD     384(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z6, K1
+	VCMPPD      $0x00, Z9, Z8, K1, K1
+	VMOVUPD     Z9, K1, Z6
+	VMOVUPD     448(R11)(R8*1), Z8
+	VXORPD      Z9, Z9, Z9
+	VFPCLASSPDZ $0x99, Z7, K1
+	VCMPPD      $0x00, Z9, Z8, K1, K1
+	VMOVUPD     Z9, K1, Z7
+	JMP         block_next0
+
+block_op12:
+	VMOVUPD      (R11)(R8*1), Z8
+	VBROADCASTSD signF64<>+0(SB), Z8
+	VXORPD       Z8, Z0, Z0
+	VMOVUPD      64(R11)(R8*1), Z8
+	VBROADCASTSD signF64<>+0(SB), Z8
+	VXORPD       Z8, Z1, Z1
+	VMOVUPD      128(R11)(R8*1), Z8
+	VBROADCASTSD signF64<>+0(SB), Z8
+	VXORPD       Z8, Z2, Z2
+	VMOVUPD      192(R11)(R8*1), Z8
+	VBROADCASTSD signF64<>+0(SB), Z8
+	VXORPD       Z8, Z3, Z3
+	VMOVUPD      256(R11)(R8*1), Z8
+	VBROADCASTSD signF64<>+0(SB), Z8
+	VXORPD       Z8, Z4, Z4
+	VMOVUPD      320(R11)(R8*1), Z8
+	VBROADCASTSD signF64<>+0(SB), Z8
+	VXORPD       Z8, Z5, Z5
+	VMOVUPD      384(R11)(R8*1), Z8
+	VBROADCASTSD signF64<>+0(SB), Z8
+	VXORPD       Z8, Z6, Z6
+	VMOVUPD      448(R11)(R8*1), Z8
+	VBROADCASTSD signF64<>+0(SB), Z8
+	VXORPD       Z8, Z7, Z7
+
+block_next0:
+	ADDQ $0x20, R9
+	DECQ R10
+	JZ   block_end0
+
+block_first0:
+	MOVQ (R9), R12
+	MOVQ 8(R9), R11
+	CMPQ R12, $0x00
+	JEQ  block_op0
+	CMPQ R12, $0x01
+	JEQ  block_op1
+	CMPQ R12, $0x02
+	JEQ  block_op2
+	CMPQ R12, $0x03
+	JEQ  block_op3
+	CMPQ R12, $0x04
+	JEQ  block_op4
+	CMPQ R12, $0x05
+	JEQ  block_op5
+	CMPQ R12, $0x06
+	JEQ  block_op6
+	CMPQ R12, $0x07
+	JEQ  block_op7
+	CMPQ R12, $0x08
+	JEQ  block_op8
+	CMPQ R12, $0x09
+	JEQ  block_op9
+	CMPQ R12, $0x0a
+	JEQ  block_op10
+	CMPQ R12, $0x0b
+	JEQ  block_op11
+	JMP  block_op12
+
+block_end0:
+	TESTB   DI, DI
+	JNZ     past
+	VMOVUPD Z0, (AX)(R8*1)
+	VMOVUPD Z1, 64(AX)(R8*1)
+	VMOVUPD Z2, 128(AX)(R8*1)
+	VMOVUPD Z3, 192(AX)(R8*1)
+	VMOVUPD Z4, 256(AX)(R8*1)
+	VMOVUPD Z5, 320(AX)(R8*1)
+	VMOVUPD Z6, 384(AX)(R8*1)
+	VMOVUPD Z7, 448(AX)(R8*1)
+	ADDQ    $0x00000200, R8
+	JMP     block
+
+past:
+	VMOVNTPD Z0, (AX)(R8*1)
+	VMOVNTPD Z1, 64(AX)(R8*1)
+	VMOVNTPD Z2, 128(AX)(R8*1)
+	VMOVNTPD Z3, 192(AX)(R8*1)
+	VMOVNTPD Z4, 256(AX)(R8*1)
+	VMOVNTPD Z5, 320(AX)(R8*1)
+	VMOVNTPD Z6, 384(AX)(R8*1)
+	VMOVNTPD Z7, 448(AX)(R8*1)
+	ADDQ     $0x00000200, R8
+	JMP      block
+
+rest:
+	ADDQ $0x00000040, SI
+	JZ   done
+
+register:
+	MOVL      $0x000000ff, DI
+	BZHIL     SI, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(R8*1), K1, Z0
+	MOVQ      DX, DI
+	MOVQ      BX, R9
+	JMP       register_first0
+
+register_op0:
+	VMOVUPD.Z (R10)(R8*1), K1, Z1
+	VADDPD    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op1:
+	VMOVUPD.Z (R10)(R8*1), K1, Z1
+	VADDPD    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op2:
+	VMOVUPD.Z (R10)(R8*1), K1, Z1
+	VMULPD    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op3:
+	VMOVUPD.Z (R10)(R8*1), K1, Z1
+	VMULPD    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op4:
+	VMOVUPD.Z (R10)(R8*1), K1, Z1
+	VSUBPD    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op5:
+	VMOVUPD.Z (R10)(R8*1), K1, Z1
+	VSUBPD    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op6:
+	VMOVUPD.Z (R10)(R8*1), K1, Z1
+	VDIVPD    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op7:
+	VMOVUPD.Z (R10)(R8*1), K1, Z1
+	VDIVPD    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op8:
+	VMOVUPD.Z    (R10)(R8*1), K1, Z1
+	VCMPPD       $0x03, Z1, Z0, K2
+	VMAXPD       Z0, Z1, Z2
+	VMAXPD       Z1, Z0, Z0
+	VANDPD       Z2, Z0, Z0
+	VBROADCASTSD quietNaNF64<>+0(SB), Z1
+	VMOVUPD      Z1, K2, Z0
+	JMP          register_next0
+
+register_op9:
+	VMOVUPD.Z    (R10)(R8*1), K1, Z1
+	VCMPPD       $0x03, Z1, Z0, K2
+	VMINPD       Z0, Z1, Z2
+	VMINPD       Z1, Z0, Z0
+	VORPD        Z2, Z0, Z0
+	VBROADCASTSD quietNaNF64<>+0(SB), Z1
+	VMOVUPD      Z1, K2, Z0
+	JMP          register_next0
+
+register_op10:
+	VMOVUPD.Z   (R10)(R8*1), K1, Z1
+	VXORPD      Z2, Z2, Z2
+	VFPCLASSPDZ $0x99, Z1, K2
+	VCMPPD      $0x00, Z2, Z0, K2, K2
+	VMOVUPD     Z2, K2, Z1
+	VMOVUPD     Z1, Z0
+	JMP         register_next0
+
+register_op11:
+	VMOVUPD.Z   (R10)(R8*1), K1, Z1
+	VXORPD      Z2, Z2, Z2
+	VFPCLASSPDZ $0x99, Z0, K2
+	VCMPPD      $0x00, Z2, Z1, K2, K2
+	VMOVUPD     Z2, K2, Z0
+	JMP         register_next0
+
+register_op12:
+	VMOVUPD.Z    (R10)(R8*1), K1, Z1
+	VBROADCASTSD signF64<>+0(SB), Z1
+	VXORPD       Z1, Z0, Z0
+
+register_next0:
+	ADDQ $0x20, DI
+	DECQ R9
+	JZ   register_end0
+
+register_first0:
+	MOVQ (DI), R11
+	MOVQ 8(DI), R10
+	CMPQ R11, $0x00
+	JEQ  register_op0
+	CMPQ R11, $0x01
+	JEQ  register_op1
+	CMPQ R11, $0x02
+	JEQ  register_op2
+	CMPQ R11, $0x03
+	JEQ  register_op3
+	CMPQ R11, $0x04
+	JEQ  register_op4
+	CMPQ R11, $0x05
+	JEQ  register_op5
+	CMPQ R11, $0x06
+	JEQ  register_op6
+	CMPQ R11, $0x07
+	JEQ  register_op7
+	CMPQ R11, $0x08
+	JEQ  register_op8
+	CMPQ R11, $0x09
+	JEQ  register_op9
+	CMPQ R11, $0x0a
+	JEQ  register_op10
+	CMPQ R11, $0x0b
+	JEQ  register_op11
+	JMP  register_op12
+
+register_end0:
+	VMOVUPD Z0, K1, (AX)(R8*1)
+	ADDQ    $0x40, R8
+	SUBQ    $0x00000008, SI
+	JG      register
 
 done:
 	VZEROUPPER

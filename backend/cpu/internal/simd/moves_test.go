@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -226,6 +227,16 @@ func testInBounds[I Index](t *testing.T) {
 				}
 				v[at] = old
 			}
+		}
+	}
+}
+
+// TestCountOnes_calls: a mask that takes more than one call of assembly is counted whole.
+func TestCountOnes_calls(t *testing.T) {
+	mask := bytes.Repeat([]byte{1, 0, 1}, 1<<18)
+	for _, n := range []int{1<<18 - 1, 1 << 18, 1<<18 + 1, 1<<18 + 130, len(mask)} {
+		if got, want := CountOnes(mask[:n]), bytes.Count(mask[:n], []byte{1}); got != want {
+			t.Errorf("CountOnes of %d: %d, want %d", n, got, want)
 		}
 	}
 }

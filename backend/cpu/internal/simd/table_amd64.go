@@ -24,9 +24,11 @@ func init() {
 	arithmetic64 = Arithmetic[float64]{rowBy(addF64), rowBy(subF64), rowBy(mulF64),
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
-		keptBy(addKeptF32), rowBy(guardF32), unaryBy(negF32)}
+		keptBy(addKeptF32), rowBy(guardF32), unaryBy(negF32),
+		linesBy(sumLinesF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
-		keptBy(addKeptF64), rowBy(guardF64), unaryBy(negF64)}
+		keptBy(addKeptF64), rowBy(guardF64), unaryBy(negF64),
+		linesBy(sumLinesF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{
@@ -59,6 +61,7 @@ func init() {
 		nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64,
 	}, pack64}}
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
+		chain32, chain64 = chainF32, chainF64
 		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
 			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
@@ -123,6 +126,24 @@ func keptBy[T Float](f func(out, a, b, x *T, n int)) func(out, a, b, x []T) {
 			f(unsafe.SliceData(out), unsafe.SliceData(a), unsafe.SliceData(b), unsafe.SliceData(x), n)
 			out, a, b, x = out[n:], a[n:], b[n:], x[n:]
 		}
+	}
+}
+
+// linesBy does whole blocks of as many lines as a register has elements, and leaves the rest to the Go code.
+func linesBy[T Float](f func(y, x *[]T, hi, r *T, blocks int)) func(s *Lines[T]) {
+	lanes := 32 / int(unsafe.Sizeof(*new(T)))
+	return func(s *Lines[T]) {
+		for len(s.X[0]) >= Settled {
+			n := min(len(s.X[0]), most/LinesAtOnce) &^ (Settled - 1)
+			for l, x := range s.X {
+				_, _ = s.Y[l][n-1], x[n-1]
+			}
+			for l := 0; l < LinesAtOnce; l += lanes {
+				f(&s.Y[l], &s.X[l], &s.Hi[l], &s.R[l], n/Settled)
+			}
+			s.advance(n)
+		}
+		sumLines(s)
 	}
 }
 

@@ -23,12 +23,15 @@ func main() {
 	constants()
 	for _, e := range []*elem{float32s, float64s} {
 		sums(e)
+		sumLines(e)
 		elementwise(e)
 		extremes(e)
 		products(e)
 	}
 	elementary()
 	elementaryWide()
+	chains(wide32)
+	chains(wide64)
 	rowsPast()
 	fencePast()
 	places()

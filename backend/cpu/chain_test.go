@@ -1,0 +1,112 @@
+package cpu
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/ops"
+	"github.com/adjoint-go/adjoint/tensor"
+)
+
+// TestChained: which steps go on with the next.
+func TestChained(t *testing.T) {
+	old := tuning.chains
+	tuning.chains = true
+	t.Cleanup(func() { tuning.chains = old })
+	spec := tensor.Spec{DType: tensor.Float32, Shape: []int{3}}
+	step := func(fn ops.BinaryFn, a, b int) graph.FusedStep {
+		return graph.FusedStep{Op: ops.BinaryOp{Fn: fn}, In: []int{a, b}, Spec: spec}
+	}
+	of := func(s graph.FusedStep, dt tensor.DType, shape ...int) graph.FusedStep {
+		s.Spec = tensor.Spec{DType: dt, Shape: shape}
+		return s
+	}
+	add, pow := ops.BinaryAdd, ops.BinaryPow
+	long := []graph.FusedStep{step(add, 0, 1)}
+	for i := range 7 {
+		long = append(long, step(add, ^i, 2+i))
+	}
+	for _, row := range []struct {
+		name, why string
+		steps     []graph.FusedStep
+		results   []int
+		keep      int
+		want      []bool
+	}{
+		{"chain", "each is read once, by the next", []graph.FusedStep{
+			step(add, 0, 1), step(add, 0, ^0), step(add, ^1, 1)}, []int{2}, -1, []bool{true, true, false}},
+		{"twice", "a value squared is read twice", []graph.FusedStep{
+			step(add, 0, 1), step(add, ^0, ^0)}, []int{1}, -1, []bool{false, false}},
+		{"later", "a step further on reads it too", []graph.FusedStep{
+			step(add, 0, 1), step(add, ^0, 1), step(add, ^1, ^0)}, []int{2}, -1, []bool{false, true, false}},
+		{"apart", "the next does not read it", []graph.FusedStep{
+			step(add, 0, 1), step(add, 0, 0), step(add, ^1, ^0)}, []int{2}, -1, []bool{false, true, false}},
+		{"result", "what is a result is stored", []graph.FusedStep{
+			step(add, 0, 1), step(add, ^0, 1)}, []int{0, 1}, -1, []bool{false, false}},
+		{"kept", "what is folded is in a register", []graph.FusedStep{
+			step(add, 0, 1), step(add, ^0, 1)}, nil, 0, []bool{false, false}},
+		{"no link", "a power is no link", []graph.FusedStep{
+			step(pow, 0, 1), step(add, ^0, 1), step(pow, ^1, 0)}, []int{2}, -1, []bool{false, false, false}},
+		{"halves", "halves round after each step", []graph.FusedStep{
+			of(step(add, 0, 1), tensor.Float16, 3), of(step(add, ^0, 1), tensor.Float16, 3)}, []int{1}, -1, []bool{false, false}},
+		{"shapes", "an element of a row becomes a row", []graph.FusedStep{
+			of(step(add, 0, 1), tensor.Float32, 1), step(add, ^0, 2)}, []int{1}, -1, []bool{false, false}},
+		{"long", "a tile has a result and seven operands", long, []int{7}, -1,
+			[]bool{true, true, true, true, true, false, true, false}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			op := graph.FusedOp{Steps: row.steps, Results: row.results}
+			if got := chained(op, len(row.steps), row.keep); !slices.Equal(got, row.want) {
+				t.Errorf("%v, want %v: %s", got, row.want, row.why)
+			}
+		})
+	}
+}
+
+// TestChainBits: the bits of chains are those of their steps.
+func TestChainBits(t *testing.T) {
+	old := tuning.chains
+	t.Cleanup(func() { tuning.chains = old })
+	if !old {
+		t.Skip("no chains on this CPU")
+	}
+	for _, row := range []struct {
+		name, why string
+		build     func(x, y *graph.Node) []*graph.Node
+	}{
+		{"five", "scalars are operands of a tile", func(x, y *graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Maximum(ops.Sub(ops.Mul(ops.Add(ops.Mul(x, y), x), 2), y), 0)}
+		}},
+		{"sides", "the value is either operand", func(x, y *graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Div(y, ops.Sub(x, ops.Neg(ops.Div(ops.Sub(x, y), ops.Minimum(y, 3)))))}
+		}},
+		{"strided", "operands that are no runs have scratch", func(x, y *graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Mul(ops.Add(ops.Reverse(x, 1), ops.Transpose(ops.Transpose(y, 1, 0), 1, 0)), ops.Sum(x, 0))}
+		}},
+		{"folds", "chains feed sums of both axes", func(x, y *graph.Node) []*graph.Node {
+			v := ops.Mul(ops.Sub(ops.Mul(x, y), x), 3)
+			return []*graph.Node{ops.Sum(v, 0), ops.Sum(v, 1)}
+		}},
+		{"lines", "rows of elements and of values", func(x, y *graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Add(ops.Mul(ops.Standardize(x, 1e-5, 1), y), x)}
+		}},
+	} {
+		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
+			for _, shape := range [][]int{{3, 5}, {70, 300}, {2, 16411}} {
+				t.Run(fmt.Sprint(row.name, dt, shape), func(t *testing.T) {
+					tuning.chains = true
+					got := resultBits(t, row.build, dt, shape)
+					tuning.chains = false
+					for i, want := range resultBits(t, row.build, dt, shape) {
+						if !bytes.Equal(got[i], want) {
+							t.Errorf("result %d differs: %s", i, row.why)
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package simd
+
+import "unsafe"
+
+// LinkKind says what a link of a chain makes of a value v and the element m of its operand.
+type LinkKind uint64
+
+// The kinds, in the order of the assembly. Which operand comes first says which NaN stays, if both are.
+const (
+	LinkAdd     LinkKind = iota // v + m
+	LinkAddTo                   // m + v
+	LinkMul                     // v · m
+	LinkMulInto                 // m · v
+	LinkSub                     // v − m
+	LinkSubFrom                 // m − v
+	LinkDiv                     // v / m
+	LinkDivInto                 // m / v
+	LinkMax                     // max(v, m)
+	LinkMin                     // min(v, m)
+	LinkGuard                   // m, but 0 where v is 0 and m is not finite
+	LinkGuardBy                 // v, but 0 where m is 0 and v is not finite
+	LinkNeg                     // −v; the operand is not used, but there
+)
+
+// Link is a step of a chain.
+type Link[T Float] struct {
+	Kind LinkKind
+	By   []T
+}
+
+// These are nil without assembly for AVX-512. They begin at byte from.
+var (
+	chain32 func(out, x *float32, links *byte, count, from, n int, past bool)
+	chain64 func(out, x *float64, links *byte, count, from, n int, past bool)
+)
+
+// HasChains reports whether there is a Chain: without AVX-512 the links one by one are no slower.
+func HasChains() bool { return chain32 != nil }
+
+// Chain is out = the links applied to x one after another, element by element: the bits are those of the functions of
+// the tables, called for one link after another. There is a link or more, with an operand of no fewer elements
+// than out. out may be x or an operand, and is written past the caches where that is wanted; FencePast is to
+// follow then.
+func Chain[T Float](out, x []T, links []Link[T], past bool) {
+	if len(out) == 0 {
+		return
+	}
+	_ = x[len(out)-1]
+	for _, l := range links {
+		_ = l.By[len(out)-1]
+	}
+	past = past && uintptr(unsafe.Pointer(&out[0]))%cacheLine == 0
+	const call = most / 8
+	for i := 0; i < len(out); i += call {
+		n, first := min(len(out)-i, call), (*byte)(unsafe.Pointer(&links[0]))
+		switch to := any(&out[0]).(type) {
+		case *float32:
+			chain32(to, any(&x[0]).(*float32), first, len(links), 4*i, n, past)
+		case *float64:
+			chain64(to, any(&x[0]).(*float64), first, len(links), 8*i, n, past)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// wideElem is an elem in registers of 64 bytes.
+type wideElem struct {
+	*elem
+	moveMerged func(...Op)             // of the lanes of a mask: the others stay
+	loadZeroed func(from, mask, to Op) // or are zero
+	movePast   func(from, to Op)
+	classify   func(...Op)
+	infinite   U8 // the classes of what is not finite
+}
+
+var (
+	wide32 = &wideElem{float32s, VMOVUPS, VMOVUPS_Z, VMOVNTPS, VFPCLASSPSZ, 0x99}
+	wide64 = &wideElem{float64s, VMOVUPD, VMOVUPD_Z, VMOVNTPD, VFPCLASSPDZ, 0x99}
+)
+
+// chainBlock is how many registers hold a block of values while the links are applied to them.
+const chainBlock = 8
+
+// chain emits the loop of Chain. A link is a word that says what it does and a slice; the constants of package simd
+// stand in the order of the bodies here.
+type chain struct {
+	*wideElem
+	out, x, links, count, n GPVirtual
+	nan, sign               Mem
+}
+
+func chains(w *wideElem) {
+	function("chain"+w.suffix, fmt.Sprintf("func(out, x *%s, links *byte, count, from, n int, past bool)", w.typ),
+		"chain"+w.suffix+" is out = the links applied to x one after another, element by element. Values stay in\n"+
+			"registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a\n"+
+			"link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.")
+	c := &chain{wideElem: w, out: param("out"), x: param("x"), links: param("links"), count: param("count")}
+	c.n = param("n")
+	c.nan = c.constant("quietNaN"+c.suffix, c.nanBits())
+	c.sign = c.constant("sign"+c.suffix, 1<<(8*c.size-1))
+	past := GP32()
+	Load(Param("past"), past.As8())
+	at := param("from")
+	per := 64 / c.size
+
+	Label("block")
+	SUBQ(U32(chainBlock*per), c.n)
+	JL(LabelRef("rest"))
+	var acc []VecVirtual
+	for k := range chainBlock {
+		v := ZMM()
+		c.move(Mem{Base: c.x, Index: at, Scale: 1, Disp: 64 * k}, v)
+		acc = append(acc, v)
+	}
+	c.apply("block", at, acc, nil)
+	TESTB(past.As8(), past.As8())
+	JNZ(LabelRef("past"))
+	for k, v := range acc {
+		c.move(v, Mem{Base: c.out, Index: at, Scale: 1, Disp: 64 * k})
+	}
+	ADDQ(U32(64*chainBlock), at)
+	JMP(LabelRef("block"))
+	Label("past")
+	for k, v := range acc {
+		c.movePast(v, Mem{Base: c.out, Index: at, Scale: 1, Disp: 64 * k})
+	}
+	ADDQ(U32(64*chainBlock), at)
+	JMP(LabelRef("block"))
+
+	Label("rest")
+	ADDQ(U32(chainBlock*per), c.n)
+	JZ(LabelRef("done"))
+	Label("register")
+	bits, full, mask := GP32(), GP32(), K()
+	MOVL(U32(1<<per-1), full)
+	BZHIL(c.n.As32(), full, bits) // all of them where there are more elements than lanes
+	KMOVW(bits, mask)
+	v := ZMM()
+	c.loadZeroed(Mem{Base: c.x, Index: at, Scale: 1}, mask, v)
+	c.apply("register", at, []VecVirtual{v}, mask)
+	c.moveMerged(v, mask, Mem{Base: c.out, Index: at, Scale: 1})
+	ADDQ(Imm(64), at)
+	SUBQ(U32(per), c.n)
+	JG(LabelRef("register"))
+	Label("done")
+	end()
+}
+
+// apply emits the walk over the links for some registers of values.
+func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
+	label := func(s string, k int) string { return fmt.Sprintf("%s_%s%d", name, s, k) }
+	link, left, by, kind := GP64(), GP64(), GP64(), GP64()
+	bodies := []func(a, m VecVirtual){
+		func(a, m VecVirtual) { c.add(m, a, a) },
+		func(a, m VecVirtual) { c.add(a, m, a) },
+		func(a, m VecVirtual) { c.mul(m, a, a) },
+		func(a, m VecVirtual) { c.mul(a, m, a) },
+		func(a, m VecVirtual) { c.sub(m, a, a) },
+		func(a, m VecVirtual) { c.sub(a, m, a) },
+		func(a, m VecVirtual) { c.div(m, a, a) },
+		func(a, m VecVirtual) { c.div(a, m, a) },
+		func(a, m VecVirtual) { c.extreme(c.max, c.and, a, m) },
+		func(a, m VecVirtual) { c.extreme(c.min, c.or, a, m) },
+		func(a, m VecVirtual) { c.guard(a, m); c.move(m, a) },
+		func(a, m VecVirtual) { c.guard(m, a) },
+		func(a, m VecVirtual) {
+			sign := ZMM()
+			c.broadcast(c.sign, sign)
+			c.xor(sign, a, a)
+		},
+	}
+	MOVQ(c.links, link)
+	MOVQ(c.count, left)
+	JMP(LabelRef(label("first", 0)))
+	for k, body := range bodies {
+		Label(label("op", k))
+		for i, a := range acc {
+			m, from := ZMM(), Mem{Base: by, Index: at, Scale: 1, Disp: 64 * i}
+			if mask != nil {
+				c.loadZeroed(from, mask, m)
+			} else {
+				c.move(from, m)
+			}
+			body(a, m)
+		}
+		JMP(LabelRef(label("next", 0)))
+	}
+	Label(label("next", 0))
+	ADDQ(Imm(32), link)
+	DECQ(left)
+	JZ(LabelRef(label("end", 0)))
+	Label(label("first", 0))
+	MOVQ(Mem{Base: link}, kind)
+	MOVQ(Mem{Base: link, Disp: 8}, by)
+	for k := range bodies[1:] {
+		CMPQ(kind, Imm(uint64(k)))
+		JEQ(LabelRef(label("op", k)))
+	}
+	JMP(LabelRef(label("op", len(bodies)-1)))
+	Label(label("end", 0))
+}
+
+// extreme is order.pair in wide registers.
+func (c *chain) extreme(pick, join func(...Op), a, m VecVirtual) {
+	other, nan, bad := ZMM(), ZMM(), K()
+	c.compare(unordered, m, a, bad)
+	pick(a, m, other)
+	pick(m, a, a)
+	join(other, a, a)
+	c.broadcast(c.nan, nan)
+	c.moveMerged(nan, bad, a)
+}
+
+// guard makes b zero where a is zero and b is not finite.
+func (c *chain) guard(a, b VecVirtual) {
+	zero, bad := ZMM(), K()
+	c.xor(zero, zero, zero)
+	c.classify(c.infinite, b, bad)
+	c.compare(equal, zero, a, bad, bad)
+	c.moveMerged(zero, bad, b)
+}
