@@ -101,6 +101,9 @@ func (k *elementwise) write(b *Backend, w *elementwiseWriter) error {
 	if w.size == 0 {
 		return nil
 	}
+	if err := w.refused(); err != nil { // before a kernel of the same steps without views is found
+		return err
+	}
 	k.slots, k.address = w.slots()
 	if 8*len(k.slots) > mostParameters {
 		return tensor.Errorf("", tensor.ErrUnsupported, "%d bytes of parameters", 8*len(k.slots))
