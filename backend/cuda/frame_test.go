@@ -390,8 +390,11 @@ func TestDeviceFault(t *testing.T) {
 	}
 	x.Close()
 	for name, f := range map[string]func() error{
-		"sync":   b.Sync,
-		"export": func() error { _, err := b.Export(must(tensor.NewView(must(b.Allocate(4)), tensor.Int32, tensor.RowMajor([]int{1})))); return err },
+		"sync": b.Sync,
+		"export": func() error {
+			_, err := b.Export(must(tensor.NewView(must(b.Allocate(4)), tensor.Int32, tensor.RowMajor([]int{1}))))
+			return err
+		},
 		"run": func() error {
 			g := graph.Eager(b)
 			v := ops.Add(g.Const(tensor.Of[float32](1)), 1)
