@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -116,6 +117,11 @@ func TestChains(t *testing.T) {
 			t.Errorf("two kernels have the key %s", w.key())
 		}
 		texts[w.key()] = text
+		slots, _ := w.slots()
+		head := must(driver.Headers(text))["elementwise"]
+		if p := head.Params; len(p) != 2 || p[0].Size != 8 || p[1].Size != 8*len(slots) {
+			t.Fatalf("parameters %v, Go passes 8 and %d bytes", p, 8*len(slots))
+		}
 	}
 	if len(texts) < draws(240)/2 {
 		t.Errorf("%d kernels", len(texts))

@@ -5,36 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
-
-// TestLineArgs: the structs of the launches are as large as those that the kernels read.
-func TestLineArgs(t *testing.T) {
-	b := device(t)
-	for _, c := range []struct {
-		family, name string
-		size         uintptr
-	}{
-		{"reduce", "reduce_sum_float32_rows", unsafe.Sizeof(reduceArgs{})},
-		{"argreduce", "argreduce_max_float32_rows", unsafe.Sizeof(argReduceArgs{})},
-		{"softmax", "softmax_float32_warps", unsafe.Sizeof(softmaxArgs{})},
-		{"matmul", "matmul_float32_small", unsafe.Sizeof(matmulArgs{})},
-		{"scan", "scan_sum_float32_rows", unsafe.Sizeof(lineScanArgs{})},
-	} {
-		f, err := b.function(c.family, c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sizes := f.kernel.ParamSizes(); !slices.Equal(sizes, []int{8, int(c.size)}) {
-			t.Errorf("%s: parameters of %v bytes, launched with 8 and %d", c.name, sizes, c.size)
-		}
-	}
-}
 
 // TestLineTraffic counts the sectors that kernels move, against the bytes that they must.
 func TestLineTraffic(t *testing.T) {
