@@ -23,7 +23,11 @@ var opened = sync.OnceValues(func() (*Backend, error) {
 		}
 		os.Setenv("ADJOINT_PTXSIM", "1")
 	}
-	return Open(0)
+	b, err := Open(0)
+	if err == nil {
+		err = plant(b)
+	}
+	return b, err
 })
 
 func device(t testing.TB) *Backend {
