@@ -142,7 +142,7 @@ func (x *Exec) fallible(k finder, in []tensor.Read) (uint64, error) {
 // Wait returns when everything that was started has ended: the first thing that kernels found wrong, and its step.
 func (x *Exec) Wait() (step int, err error) {
 	defer x.forget()
-	if len(x.started) == 0 {
+	if len(x.started) == 0 || x.word == nil { // or all that could fail had nothing to look at
 		return -1, x.faulted(x.b.Sync())
 	}
 	err = x.b.enter(func() error { return x.b.stream.CopyOut(x.host.at, x.address, 8) })

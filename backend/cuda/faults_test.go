@@ -108,6 +108,16 @@ func TestFaultOfARunThatStops(t *testing.T) {
 	}
 }
 
+// TestNoLaunch: an index operand of no elements is no fault, in a run that has launched nothing yet.
+func TestNoLaunch(t *testing.T) {
+	b := another(t, Options{})
+	g := graph.Eager(b)
+	x, none := g.Const(tensor.Of[float32](1, 2)), g.Const(tensor.Must(tensor.FromSlice([]int32{}, 0)))
+	if v, err := ops.Take(x, none, 0).HostValue(); err != nil || v.Layout().Size() != 0 {
+		t.Errorf("%v elements, error %v", v.Layout().Size(), err)
+	}
+}
+
 // TestMostLaunches: where the numbers of launches run out, those that follow count anew, in the same step.
 func TestMostLaunches(t *testing.T) {
 	b := device(t)
