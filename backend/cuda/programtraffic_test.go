@@ -31,6 +31,9 @@ func programTraffic(t *testing.T, feeds map[string]*tensor.Tensor, build func(in
 		used[name] = feeds[name]
 	}
 	feed := feedOf(b, used)
+	if err := b.Sync(); err != nil {
+		t.Fatal(err)
+	}
 	ptxsim.ResetTraffic()
 	if _, err := p.Run(context.Background(), feed); err != nil {
 		t.Fatal(err)
