@@ -126,7 +126,9 @@ func sameAsCPU(t *testing.T, op graph.Op, in []tensor.View, out []graph.Operand,
 	if err != nil {
 		t.Fatalf("%s: cpu: %v", describe(), err)
 	}
+	restore := someGrid(op, out)
 	kernel, err := b.Compile(op, out, operands, used)
+	restore()
 	if err != nil {
 		t.Fatalf("%s: %v", describe(), err)
 	}
