@@ -27,6 +27,7 @@ func TestArgReduce(t *testing.T) {
 		{"no lines", []int{0, 3}, 1},
 		{"a line shorter than a warp", []int{5, 3}, 1},
 		{"a line longer than a warp", []int{3, 45}, 1},
+		{"lines of two", []int{40, 2}, 1},
 		{"columns", []int{33, 19}, 0},
 		{"the middle axis", []int{3, 14, 5}, 1},
 		{"pieces of a row", []int{2100}, 0},

@@ -11,7 +11,9 @@ import (
 )
 
 // nansAlike takes all NaNs to be one: which bits those of a product have is not promised.
-func nansAlike(dt tensor.DType, got, want []byte) bool { return firstDifference(dt, got, want, true) < 0 }
+func nansAlike(dt tensor.DType, got, want []byte) bool {
+	return firstDifference(dt, got, want, true) < 0
+}
 
 // fusedCPU reports whether the CPU multiplies and adds floats with one rounding.
 func fusedCPU(t *testing.T) bool {
