@@ -38,14 +38,14 @@ var familyTests = map[string]string{
 	"gather":        "^(TestGatherWindows|TestCheckPlaces|TestGatherRows|TestErrorsAreTheCPUs|TestIndexTypes)$",
 	"masked":        "^(TestMasked|TestMaskedTiles|TestMaskedList)$",
 	"matmul":        "^TestMatMul$",
-	"radix":         "^(TestSorts|TestScatterRows)$",
+	"radix":         "^(TestSortEnds|TestSorts|TestScatterRows)$",
 	"reduce":        "^(TestReduce|TestReducePieces|TestLinesAnyhow)$",
 	"scan":          "^(TestScan|TestLinesAnyhow)$",
 	"scatter":       "^(TestScatterWindows|TestScatterRows|TestIndexTypes)$",
 	"scatteratomic": "^(TestScatterWindows|TestScatterRows)$",
 	"scatterscan":   "^(TestScatterScanWindows|TestScatterRows)$",
 	"softmax":       "^(TestSoftmax|TestLinesAnyhow)$",
-	"sort":          "^(TestSorts|TestSearches)$",
+	"sort":          "^(TestSortEnds|TestSorts|TestSearches)$",
 	"sparseupdate":  "^(TestSparseUpdateScales|TestSparseUpdateWindows|TestScatterRows)$",
 }
 

@@ -76,6 +76,23 @@ func TestSorts(t *testing.T) {
 	}
 }
 
+// TestSortEnds has lines that end in every slot of a thread of the sort.
+func TestSortEnds(t *testing.T) {
+	r := rng(t)
+	for _, dt := range []tensor.DType{tensor.Uint8, tensor.Float32, tensor.Int64} {
+		for n := 20; n < 600; n += 31 {
+			l := tensor.RowMajor([]int{2, n})
+			w := twin{
+				op: ops.SortOp{Axis: 1, Keys: 1, Size: n}, in: []tensor.View{tied(r, dt, l)},
+				out: []tensor.Layout{l, l}, dtypes: []tensor.DType{dt, tensor.Int64},
+			}
+			if err := w.check(t); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // TestSearches finds places, from either side, in lines that a sort has made.
 func TestSearches(t *testing.T) {
 	r := rng(t)
