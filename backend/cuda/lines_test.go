@@ -18,6 +18,8 @@ func TestLineTraffic(t *testing.T) {
 	if !Simulated() {
 		t.Skip("only the simulator counts sectors")
 	}
+	evenGrids = true
+	defer func() { evenGrids = false }()
 	rng := rand.New(rand.NewPCG(15, 16))
 	f32 := func(shape ...int) graph.Operand {
 		return graph.Operand{DType: tensor.Float32, Layout: tensor.RowMajor(shape)}
