@@ -19,7 +19,7 @@ func TestLineTraffic(t *testing.T) {
 		t.Skip("only the simulator counts sectors")
 	}
 	evenGrids = true
-	defer func() { evenGrids = false }()
+	defer func() { evenGrids, blocksEach = false, 32 }()
 	rng := rand.New(rand.NewPCG(15, 16))
 	f32 := func(shape ...int) graph.Operand {
 		return graph.Operand{DType: tensor.Float32, Layout: tensor.RowMajor(shape)}
@@ -50,6 +50,10 @@ func TestLineTraffic(t *testing.T) {
 		{"sum of halves", sum, f16(16, 1024), f16(16), 1.1},
 		{"max of bytes", most, u8(16, 2048), u8(16), 1.1},
 		{"max of rows", most, f32(16, 1024), f32(16), 1.1},
+		{"max of rows, several to a warp", most, f32(96, 1024), f32(96), 1.1},
+		{"arg max of rows, several to a warp", ops.ArgReduceOp{Axis: 1, Index: tensor.Int64}, f32(96, 1024), index(96), 1.1},
+		{"sum of rows, several to a warp", sum, f32(96, 1024), f32(96), 1.1},
+		{"softmax of rows, several to a warp", ops.SoftmaxOp{Axis: 1}, f32(96, 512), f32(96, 512), 1.1},
 		{"max of columns", over(most, 0), f32(256, 64), f32(64), 1.1},
 		{"arg max of rows", ops.ArgReduceOp{Axis: 1, Index: tensor.Int64}, f32(16, 1024), index(16), 1.1},
 		{"arg max of columns", ops.ArgReduceOp{Axis: 0, Index: tensor.Int64}, f32(256, 64), index(64), 1.1},
@@ -61,6 +65,10 @@ func TestLineTraffic(t *testing.T) {
 	} {
 		if err := b.Sync(); err != nil {
 			t.Fatal(err)
+		}
+		blocksEach = 32
+		if strings.HasSuffix(c.name, "several to a warp") {
+			blocksEach = 1
 		}
 		ptxsim.ResetTraffic()
 		in := foldView(rng, c.in.DType, c.in.Layout, 0)
