@@ -41,7 +41,7 @@ var familyTests = map[string]string{
 	"radix":         "^(TestSortEnds|TestSorts|TestScatterRows)$",
 	"reduce":        "^(TestReduce|TestReducePieces|TestLinesAnyhow)$",
 	"scan":          "^(TestScan|TestLinesAnyhow)$",
-	"scatter":       "^(TestScatterWindows|TestScatterRows|TestIndexTypes)$",
+	"scatter":       "^(TestScatterWindows|TestScatterRows|TestScatterSparse|TestIndexTypes)$",
 	"scatteratomic": "^(TestScatterWindows|TestScatterRows)$",
 	"scatterscan":   "^(TestScatterScanWindows|TestScatterRows)$",
 	"softmax":       "^(TestSoftmax|TestLinesAnyhow)$",

@@ -273,6 +273,7 @@ func TestScatterRows(t *testing.T) {
 			{op: ops.ScatterOp{Combine: ops.CombineMax}, in: in(tensor.Int64)},
 			{op: ops.ScatterOp{Combine: ops.CombineMin}, in: in(tensor.Int16)},
 			{op: ops.ScatterScanOp{Reverse: true}, in: in(tensor.Float16)},
+			{op: ops.SparseUpdateOp{}, in: in(tensor.Float32)},
 			{op: ops.SparseUpdateOp{}, in: in(tensor.Float64)},
 		} {
 			w.loose = true
@@ -293,6 +294,21 @@ func TestScatterRows(t *testing.T) {
 				name := fmt.Sprintf("%s/%s/%s/in place %v", c.why, w.op.Name(), w.in[0].DType(), w.inPlace)
 				t.Run(name, func(t *testing.T) { w.check(t) })
 			}
+		}
+	}
+}
+
+// TestScatterSparse sets elements of every width at few of many places, which are sorted: some twice, the last one wins.
+func TestScatterSparse(t *testing.T) {
+	r := rng(t)
+	const slots, n = 70000, 600
+	for _, dt := range widths {
+		idx := integersView(tensor.Int32, tensor.RowMajor([]int{n}), func() int64 { return int64(r.IntN(300)) * (slots / 300) })
+		x := randomView(r, dt, tensor.RowMajor([]int{slots}))
+		in := []tensor.View{x, randomView(r, dt, tensor.RowMajor([]int{n})), idx}
+		w := twin{op: ops.ScatterOp{Window: elements(n)}, in: in, out: []tensor.Layout{x.Layout()}, inPlace: true}
+		if err := w.check(t); err != nil {
+			t.Error(err)
 		}
 	}
 }
