@@ -179,10 +179,15 @@ func (p *Program) wait(x AsyncExec) error {
 }
 
 // execute runs the steps. On an AsyncExec, errors of steps within a function are waited for where they
-// belong: at its end, and before a kernel that may run further functions.
-func (p *Program) execute(ctx context.Context, x Exec, f *frame, prof *Profile) error {
+// belong: at its end, whatever ends it, and before a kernel that may run further functions.
+func (p *Program) execute(ctx context.Context, x Exec, f *frame, prof *Profile) (err error) {
 	async, isAsync := x.(AsyncExec)
 	pending := false // a step that can fail was started and not waited for
+	defer func() {
+		if pending {
+			err = cmp.Or(p.wait(async), err)
+		}
+	}()
 	for t := range p.steps {
 		if t <= p.commitAt { // at and after it ctx no longer ends
 			if err := ctx.Err(); err != nil {
@@ -200,10 +205,10 @@ func (p *Program) execute(ctx context.Context, x Exec, f *frame, prof *Profile) 
 		began := prof.now()
 		if isAsync {
 			if _, nested := p.steps[t].kernel.(ContextKernel); nested && pending {
+				pending = false
 				if err := p.wait(async); err != nil {
 					return err
 				}
-				pending = false
 			}
 			async.At(t)
 			pending = pending || mayFail(p.steps[t].op)
@@ -222,9 +227,6 @@ func (p *Program) execute(ctx context.Context, x Exec, f *frame, prof *Profile) 
 				return err
 			}
 		}
-	}
-	if pending {
-		return p.wait(async)
 	}
 	return nil
 }

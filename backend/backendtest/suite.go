@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ func Run(t *testing.T, open func(threads int) graph.Backend) { RunWith(t, open, 
 type Options struct {
 	// Allocations says why it is not checked that kernels allocate nothing.
 	Allocations string
+	// Sample is how many rows there are for each that a short run takes; 0 is 6.
+	Sample int
 }
 
 // RunWith is Run with options.
@@ -56,14 +59,15 @@ func (s *suite) next() graph.Backend {
 	return s.backends[s.turn%len(s.backends)]
 }
 
-// sampled reports whether a row is left out of a short run.
-func sampled(row int) bool {
-	return testing.Short() && rand.New(rand.NewPCG(uint64(row), 17)).IntN(6) > 0
+// leftOut reports whether a short run does without a row.
+func (s *suite) leftOut(row int) bool {
+	of := cmp.Or(s.options.Sample, 6)
+	return testing.Short() && rand.New(rand.NewPCG(uint64(row), 17)).IntN(of) > 0
 }
 
 func (s *suite) rows(t *testing.T) {
 	for k, r := range Table() {
-		if sampled(k) {
+		if s.leftOut(k) {
 			continue
 		}
 		t.Run(r.Name(), func(t *testing.T) {

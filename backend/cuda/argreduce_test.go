@@ -27,6 +27,7 @@ func TestArgReduce(t *testing.T) {
 		{"no lines", []int{0, 3}, 1},
 		{"a line shorter than a warp", []int{5, 3}, 1},
 		{"a line longer than a warp", []int{3, 45}, 1},
+		{"lines of two", []int{40, 2}, 1},
 		{"columns", []int{33, 19}, 0},
 		{"the middle axis", []int{3, 14, 5}, 1},
 		{"pieces of a row", []int{2100}, 0},
@@ -50,6 +51,37 @@ func TestArgReduce(t *testing.T) {
 					op := ops.ArgReduceOp{Fn: fn, Axis: c.axis, Index: index}
 					sameAsCPU(t, op, []tensor.View{in}, []graph.Operand{out}, nil)
 				}
+			}
+		}
+	}
+}
+
+// TestArgReduceAnywhere has the answer of a line at each place, in rows and in columns.
+func TestArgReduceAnywhere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	const n = 72 // behind the first element every unrolled loop has a rest
+	for _, dt := range allDTypes {
+		for fn := ops.ArgMaxFn; fn <= ops.ArgMinAbsFn; fn++ {
+			if !argReduces(fn, dt) {
+				continue
+			}
+			values := make([]float64, n*n)
+			for i := range values {
+				values[i] = 20 + float64(rng.IntN(60))
+				if i/n != i%n {
+					continue
+				}
+				if values[i] = 10; fn == ops.ArgMaxFn || fn == ops.ArgMaxAbsFn {
+					values[i] = 100
+				}
+			}
+			if dt.IsFloat() && fn <= ops.ArgMinFn {
+				values[(n-1)*n+3] = math.NaN() // the answer of the last row, and of column 3
+			}
+			in := tensor.Must(tensor.FromFloat64s(dt, values, n, n)).Read().View()
+			for axis := range 2 {
+				op := ops.ArgReduceOp{Fn: fn, Axis: axis, Index: tensor.Int32}
+				sameAsCPU(t, op, []tensor.View{in}, []graph.Operand{{DType: tensor.Int32, Layout: tensor.RowMajor([]int{n})}}, nil)
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -67,6 +66,7 @@ type Backend struct {
 	begun     atomic.Uint64 // waits for the stream
 	ended     atomic.Uint64 // the last wait that returned
 	closed    bool
+	gone      atomic.Bool // the context was given back
 }
 
 // Device describes a device.
@@ -190,11 +190,19 @@ func openOn(d *driver.Driver, device int, o Options) (*Backend, error) {
 
 // enter runs calls of the driver on one OS thread with the device's context.
 func (b *Backend) enter(f func() error) error {
-	if err := b.context.Enter(); err != nil {
+	if err := b.begin(); err != nil {
 		return err
 	}
 	defer b.context.Exit()
 	return f()
+}
+
+// begin ties the goroutine to an OS thread with the device's context, until b.context.Exit. Error: ErrClosed.
+func (b *Backend) begin() error {
+	if b.gone.Load() {
+		return ErrClosed
+	}
+	return b.context.Enter()
 }
 
 func (b *Backend) takeMemory(size int) (at driver.Ptr, err error) {
@@ -235,7 +243,8 @@ func (b *Backend) Sync() error {
 }
 
 // Close waits for what is running and gives everything back. Tensors on the device, programs and stores of the backend
-// must not be used any more. Error: what was still in use, apart from what nobody could reach any more.
+// must not be used any more: what would need the device gives ErrClosed. Errors: what was still in use, apart from
+// what nobody could reach any more; ErrFault; ErrClosed the second time.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	if b.closed {
@@ -246,19 +255,20 @@ func (b *Backend) Close() error {
 	execs := b.execs
 	b.execs = nil
 	b.mu.Unlock()
-	runtime.GC() // and with it the cleanups of what is unreachable
 	errs := []error{b.Sync()}
 	for _, x := range execs {
 		errs = append(errs, x.drop())
 	}
-	errs = append(errs, b.memory.close())
-	errs = append(errs, b.enter(func() error {
+	b.memory.collect()
+	errs = append(errs, b.memory.close(), b.enter(func() error {
+		b.gone.Store(true)
+		var library error
 		if b.cublas != nil {
-			errs = append(errs, b.cublas.Destroy())
+			library = b.cublas.Destroy()
 		}
-		return errors.Join(b.uploads.close(), b.functions.close(), b.stream.Destroy(), b.context.Release())
+		return errors.Join(library, b.uploads.close(), b.functions.close(), b.stream.Destroy())
 	}))
-	return errors.Join(errs...)
+	return errors.Join(append(errs, b.context.Release())...)
 }
 
 // Compile makes the kernel of an op. Nothing about the operands is taken on trust. Errors: as those of cpu.Backend.

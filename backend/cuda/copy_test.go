@@ -42,6 +42,15 @@ func TestCopy(t *testing.T) {
 		l := tensor.Layout{Shape: []int{20, 30}, Strides: []int{1, 0}}
 		copied(randomView(r, tensor.Int8, l), tensor.RowMajor(l.Shape)).check(t)
 	})
+	t.Run("lines of many vectors", func(t *testing.T) {
+		for _, dt := range widths {
+			for offset := range 4 { // 0: aligned from the first vector on; else hardly, or never
+				l := tensor.Layout{Shape: []int{37000 / dt.Size()}, Strides: []int{1}, Offset: offset}
+				copied(randomView(r, dt, l), l).check(t)
+				copied(randomView(r, dt, l), tensor.RowMajor(l.Shape)).check(t)
+			}
+		}
+	})
 	t.Run("lines that start anywhere", func(t *testing.T) {
 		for k := range 34 {
 			n, offset := []int{300, 5}[k%2], k/2 // a line of 5 can end before the first vector

@@ -101,6 +101,9 @@ func (k *elementwise) write(b *Backend, w *elementwiseWriter) error {
 	if w.size == 0 {
 		return nil
 	}
+	if err := w.refused(); err != nil { // before a kernel of the same steps without views is found
+		return err
+	}
 	k.slots, k.address = w.slots()
 	if 8*len(k.slots) > mostParameters {
 		return tensor.Errorf("", tensor.ErrUnsupported, "%d bytes of parameters", 8*len(k.slots))
@@ -113,8 +116,11 @@ func (k *elementwise) write(b *Backend, w *elementwiseWriter) error {
 
 const mostParameters = 4000 // bytes that a kernel takes beside the fault word's address
 
-// mostBlocks is the blocks that a kernel needs at most: every multiprocessor has as many as it can hold, several times.
-func (b *Backend) mostBlocks() int { return 32 * max(b.about.Multiprocessors, 1) }
+// blocksEach is how many blocks a kernel has at most for each multiprocessor, which is as many as one can hold, several
+// times: more work is done by each in turn. Tests change it.
+var blocksEach = 32
+
+func (b *Backend) mostBlocks() int { return max(1, blocksEach*max(1, b.about.Multiprocessors)) }
 
 func (k *elementwise) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
 	if err := k.operands.Check(out, in); err != nil {

@@ -83,6 +83,18 @@ func (w *elementwiseWriter) slots() (slots []uint64, address []int) {
 	return slots, address
 }
 
+// refused is the error for steps that see others under another layout.
+func (w *elementwiseWriter) refused() error {
+	for i, s := range w.steps {
+		for _, v := range s.View {
+			if v != nil {
+				return tensor.Errorf("", tensor.ErrUnsupported, "step %d reads another under a layout", i)
+			}
+		}
+	}
+	return nil
+}
+
 // key stands for the text.
 func (w *elementwiseWriter) key() string {
 	var b strings.Builder
@@ -209,10 +221,7 @@ func (w *elementwiseWriter) body(k *ptx.Kernel, address []string) error {
 	for i, s := range w.steps {
 		var args []ptx.Value
 		var types []tensor.DType
-		for j, f := range s.In {
-			if s.View != nil && s.View[j] != nil {
-				return tensor.Errorf("", tensor.ErrUnsupported, "step %d reads another under a layout", i)
-			}
+		for _, f := range s.In {
 			if f >= 0 {
 				args, types = append(args, loaded[f]), append(types, w.dtypes[w.outs+f])
 			} else {

@@ -85,9 +85,12 @@ func (x *Exec) ready() error {
 // At says which step of a program the kernels that follow are.
 func (x *Exec) At(step int) { x.step = step }
 
-// Close ends the use of the Exec.
+// Close ends the use of the Exec. What was started and not waited for, since something else went wrong, is waited for:
+// the next run must not find its fault.
 func (x *Exec) Close() {
-	x.forget()
+	if len(x.started) > 0 {
+		x.Wait()
+	}
 	x.last = nil
 	x.b.mu.Lock()
 	x.b.execs = append(x.b.execs, x)
@@ -114,7 +117,7 @@ func (x *Exec) launch(f *function, grid, block dim3, shared int, args unsafe.Poi
 	if err := x.ready(); err != nil {
 		return err
 	}
-	if err := x.b.context.Enter(); err != nil {
+	if err := x.b.begin(); err != nil {
 		return err
 	}
 	defer x.b.context.Exit()
@@ -127,9 +130,11 @@ func (x *Exec) launch(f *function, grid, block dim3, shared int, args unsafe.Poi
 // fallible is the number of a launch that may find faults, in the bits above the rank.
 func (x *Exec) fallible(k finder, in []tensor.Read) (uint64, error) {
 	if len(x.started) == mostStarted {
+		step := x.step
 		if _, err := x.Wait(); err != nil {
 			return 0, err
 		}
+		x.step = step
 	}
 	x.started = append(x.started, fallible{x.step, k, in})
 	return uint64(len(x.started)-1) << rankBits, nil
@@ -138,7 +143,7 @@ func (x *Exec) fallible(k finder, in []tensor.Read) (uint64, error) {
 // Wait returns when everything that was started has ended: the first thing that kernels found wrong, and its step.
 func (x *Exec) Wait() (step int, err error) {
 	defer x.forget()
-	if len(x.started) == 0 || x.word == nil {
+	if len(x.started) == 0 || x.word == nil { // or all that could fail had nothing to look at
 		return -1, x.faulted(x.b.Sync())
 	}
 	word, err := x.fault()

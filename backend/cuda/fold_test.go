@@ -127,7 +127,12 @@ func sameAsCPU(t *testing.T, op graph.Op, in []tensor.View, out []graph.Operand,
 	if err != nil {
 		t.Fatalf("%s: cpu: %v", describe(), err)
 	}
+	restore := func() {}
+	if !evenGrids {
+		restore = someGrid(op, fmt.Sprint(out, operands))
+	}
 	kernel, err := b.Compile(op, out, operands, used)
+	restore()
 	if err != nil {
 		t.Fatalf("%s: %v", describe(), err)
 	}

@@ -192,6 +192,5 @@ func (k *lineLaunch) twice(x *Exec, fold, join *function, args unsafe.Pointer) e
 
 // gridFor is the blocks for a number of threads, of which each does one unit after another.
 func (b *Backend) gridFor(threads uint64) dim3 {
-	most := uint64(32 * max(1, b.about.Multiprocessors))
-	return dim3{uint32(min(most, max(1, (threads+foldThreads-1)/foldThreads))), 1, 1}
+	return dim3{uint32(min(uint64(b.mostBlocks()), max(1, (threads+foldThreads-1)/foldThreads))), 1, 1}
 }

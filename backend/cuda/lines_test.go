@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
 	"github.com/adjoint-go/adjoint/graph"
@@ -13,36 +12,14 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// TestLineArgs: the structs of the launches are as large as those that the kernels read.
-func TestLineArgs(t *testing.T) {
-	b := device(t)
-	for _, c := range []struct {
-		family, name string
-		size         uintptr
-	}{
-		{"reduce", "reduce_sum_float32_rows", unsafe.Sizeof(reduceArgs{})},
-		{"argreduce", "argreduce_max_float32_rows", unsafe.Sizeof(argReduceArgs{})},
-		{"softmax", "softmax_float32_warps", unsafe.Sizeof(softmaxArgs{})},
-		{"matmul", "matmul_float32_small", unsafe.Sizeof(matmulArgs{})},
-		{"conv", "conv_float32_small", unsafe.Sizeof(convArgs{})},
-		{"scan", "scan_sum_float32_rows", unsafe.Sizeof(lineScanArgs{})},
-	} {
-		f, err := b.function(c.family, c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sizes := f.kernel.ParamSizes(); !slices.Equal(sizes, []int{8, int(c.size)}) {
-			t.Errorf("%s: parameters of %v bytes, launched with 8 and %d", c.name, sizes, c.size)
-		}
-	}
-}
-
 // TestLineTraffic counts the sectors that kernels move, against the bytes that they must.
 func TestLineTraffic(t *testing.T) {
 	b := device(t)
 	if !Simulated() {
 		t.Skip("only the simulator counts sectors")
 	}
+	evenGrids = true
+	defer func() { evenGrids, blocksEach = false, 32 }()
 	rng := rand.New(rand.NewPCG(15, 16))
 	f32 := func(shape ...int) graph.Operand {
 		return graph.Operand{DType: tensor.Float32, Layout: tensor.RowMajor(shape)}
@@ -73,6 +50,10 @@ func TestLineTraffic(t *testing.T) {
 		{"sum of halves", sum, f16(16, 1024), f16(16), 1.1},
 		{"max of bytes", most, u8(16, 2048), u8(16), 1.1},
 		{"max of rows", most, f32(16, 1024), f32(16), 1.1},
+		{"max of rows, several to a warp", most, f32(96, 1024), f32(96), 1.1},
+		{"arg max of rows, several to a warp", ops.ArgReduceOp{Axis: 1, Index: tensor.Int64}, f32(96, 1024), index(96), 1.1},
+		{"sum of rows, several to a warp", sum, f32(96, 1024), f32(96), 1.1},
+		{"softmax of rows, several to a warp", ops.SoftmaxOp{Axis: 1}, f32(96, 512), f32(96, 512), 1.1},
 		{"max of columns", over(most, 0), f32(256, 64), f32(64), 1.1},
 		{"arg max of rows", ops.ArgReduceOp{Axis: 1, Index: tensor.Int64}, f32(16, 1024), index(16), 1.1},
 		{"arg max of columns", ops.ArgReduceOp{Axis: 0, Index: tensor.Int64}, f32(256, 64), index(64), 1.1},
@@ -84,6 +65,10 @@ func TestLineTraffic(t *testing.T) {
 	} {
 		if err := b.Sync(); err != nil {
 			t.Fatal(err)
+		}
+		blocksEach = 32
+		if strings.HasSuffix(c.name, "several to a warp") {
+			blocksEach = 1
 		}
 		ptxsim.ResetTraffic()
 		in := foldView(rng, c.in.DType, c.in.Layout, 0)

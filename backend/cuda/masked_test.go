@@ -9,6 +9,24 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
+// TestMaskedTiles has more tiles than are counted in one round.
+func TestMaskedTiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a million places take a second")
+	}
+	r := rng(t)
+	n := threads*maskTile + 3*maskTile + 5
+	mask, x := randomView(r, tensor.Bool, tensor.RowMajor([]int{n})), randomView(r, tensor.Uint8, tensor.RowMajor([]int{n}))
+	for _, w := range []twin{
+		{op: ops.CompressOp{Count: n / 2}, in: []tensor.View{x, mask}, out: []tensor.Layout{tensor.RowMajor([]int{n / 2})}, large: true},
+		{op: ops.ExpandOp{}, in: []tensor.View{x, mask}, out: []tensor.Layout{tensor.RowMajor([]int{n})}, large: true},
+	} {
+		if err := w.check(t); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestMaskedList: of a mask of more places than are kept, the list has no more either. What lies behind it is
 // somebody else's.
 func TestMaskedList(t *testing.T) {

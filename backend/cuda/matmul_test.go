@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,42 +13,7 @@ import (
 
 // nansAlike takes all NaNs to be one: which bits those of a product have is not promised.
 func nansAlike(dt tensor.DType, got, want []byte) bool {
-	clear := func(b []byte) *tensor.Tensor {
-		s := tensor.NewStorage(len(b))
-		to, _ := s.Bytes()
-		copy(to, b)
-		switch dt {
-		case tensor.Complex64:
-			dt = tensor.Float32
-		case tensor.Complex128:
-			dt = tensor.Float64
-		}
-		v := tensor.Must(tensor.NewView(s, dt, tensor.RowMajor([]int{len(b) / dt.Size()})))
-		return tensor.Must(v.Copy())
-	}
-	a, b := clear(got), clear(want)
-	for i := range a.Size() {
-		x, y := floatAt(a, i), floatAt(b, i)
-		if math.Float64bits(x) != math.Float64bits(y) && (x == x || y == y) {
-			return false
-		}
-	}
-	return true
-}
-
-func floatAt(t *tensor.Tensor, i int) float64 {
-	s := t.Storage()
-	switch t.DType() {
-	case tensor.Float16:
-		return float64(tensor.Elements[tensor.F16](s)[i].Float32())
-	case tensor.BFloat16:
-		return float64(tensor.Elements[tensor.BF16](s)[i].Float32())
-	case tensor.Float32:
-		return float64(tensor.Elements[float32](s)[i])
-	case tensor.Float64:
-		return tensor.Elements[float64](s)[i]
-	}
-	return math.NaN()
+	return firstDifference(dt, got, want, true) < 0
 }
 
 // fusedCPU reports whether the CPU multiplies and adds floats with one rounding.

@@ -75,6 +75,8 @@ func (l *blas) read(dt tensor.DType, at uint64) float64 {
 	return floatAt(must(must(tensor.NewView(host, dt, tensor.RowMajor([]int{1}))).Copy()), 0)
 }
 
+func floatAt(t *tensor.Tensor, i int) float64 { return must(t.Read().Float64s())[i] }
+
 func (l *blas) write(dt tensor.DType, at uint64, v float64) {
 	from := must(must(tensor.FromFloat64s(dt, []float64{v}, 1)).Storage().Bytes())
 	if err := l.b.stream.CopyIn(driver.Ptr(at), unsafe.Pointer(&from[0]), uint64(len(from))); err != nil {

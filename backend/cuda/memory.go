@@ -19,6 +19,8 @@ const (
 	largeRest    = 1 << 20   // a large block keeps a rest that is smaller
 	segmentUnit  = 2 << 20   // what larger segments are multiples of
 	noLimit      = 1<<63 - 1 // bytes
+	mostBytes    = 1 << 62   // more would overflow when it is rounded
+	firstRoom    = 256 << 20 // what is reserved before the first look for garbage
 )
 
 // MemoryStats counts the bytes of a device that a backend holds.
@@ -55,6 +57,8 @@ type allocator struct {
 	spare []*block      // structs that are not in use
 	stats MemoryStats
 	limit int
+	room  int  // what may be reserved before tensors that nobody reaches are looked for
+	over  bool // closed
 }
 
 func newAllocator(take func(int) (driver.Ptr, error), give func(driver.Ptr) error, idle func() error,
@@ -62,10 +66,10 @@ func newAllocator(take func(int) (driver.Ptr, error), give func(driver.Ptr) erro
 	if limit <= 0 {
 		limit = noLimit
 	}
-	return &allocator{take: take, give: give, idle: idle, begun: begun, ended: ended, limit: limit}
+	return &allocator{take: take, give: give, idle: idle, begun: begun, ended: ended, limit: limit, room: firstRoom}
 }
 
-// rounded is the size of a block for size bytes; a block of nothing still has an address.
+// rounded is the size of a block for size bytes, up to mostBytes; a block of nothing still has an address.
 func rounded(size int) int { return max(granule, (size+granule-1)&^(granule-1)) }
 
 func pool(size int) int {
@@ -88,7 +92,13 @@ func segmentFor(size int) int {
 // alloc finds a block of size bytes or more. Error: ErrOutOfMemory where there is none, even after unreachable
 // tensors were collected and the cache was given back.
 func (a *allocator) alloc(size int) (*block, error) {
+	if size > mostBytes {
+		return nil, fmt.Errorf("%d bytes: %w", size, driver.ErrOutOfMemory)
+	}
 	size = rounded(size)
+	if a.crowded(size) {
+		a.makeRoom(size)
+	}
 	b, err := a.tryAlloc(size)
 	for wait := time.Duration(0); errors.Is(err, driver.ErrOutOfMemory) && wait < 20*time.Millisecond; wait = 4*wait + time.Millisecond {
 		runtime.GC()     // tensors that nobody reaches give their memory back in cleanups,
@@ -101,9 +111,44 @@ func (a *allocator) alloc(size int) (*block, error) {
 	return b, err
 }
 
+// crowded reports whether a block needs a segment, and more is reserved than was in use, twice, when garbage was
+// last looked for.
+func (a *allocator) crowded(size int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.fits(size) && a.stats.Reserved+segmentFor(size) > a.room
+}
+
+// fits reports whether a free block is large enough.
+func (a *allocator) fits(size int) bool {
+	list := a.free[pool(size)]
+	return len(list) > 0 && list[len(list)-1].size >= size
+}
+
+// makeRoom looks for garbage: tensors take next to nothing of Go's heap, which would not be collected for them.
+func (a *allocator) makeRoom(size int) {
+	before := a.snapshot().InUse
+	runtime.GC()
+	for range 20 { // cleanups run soon after
+		time.Sleep(100 * time.Microsecond)
+		if a.snapshot().InUse < before {
+			break
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.room = max(firstRoom, 2*(a.stats.InUse+size))
+	if !a.fits(size) {
+		a.room = max(a.room, a.stats.Reserved/4*5+size) // the pieces are too small: not to look again at once
+	}
+}
+
 func (a *allocator) tryAlloc(size int) (*block, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.over {
+		return nil, ErrClosed
+	}
 	b, err := a.find(size)
 	if err != nil {
 		return nil, err
@@ -124,17 +169,28 @@ func (a *allocator) find(size int) (*block, error) {
 		a.free[kind] = slices.Delete(list, k, k+1)
 		return a.cut(b, size, kind), nil
 	}
-	want := segmentFor(size)
-	if want > a.limit-a.stats.Reserved {
-		return nil, fmt.Errorf("%d bytes more than the %d in use pass the limit of %d: %w",
-			want, a.stats.InUse, a.limit, driver.ErrOutOfMemory)
+	b, err := a.segment(segmentFor(size))
+	if errors.Is(err, driver.ErrOutOfMemory) {
+		b, err = a.segment(size) // where there is no room for what others could use too
 	}
-	at, err := a.take(want)
 	if err != nil {
 		return nil, err
 	}
-	a.stats.Reserved += want
-	return a.cut(&block{at: at, size: want}, size, kind), nil
+	return a.cut(b, size, kind), nil
+}
+
+// segment asks the driver for memory.
+func (a *allocator) segment(size int) (*block, error) {
+	if size > a.limit-a.stats.Reserved {
+		return nil, fmt.Errorf("%d bytes more than the %d in use pass the limit of %d: %w",
+			size, a.stats.InUse, a.limit, driver.ErrOutOfMemory)
+	}
+	at, err := a.take(size)
+	if err != nil {
+		return nil, err
+	}
+	a.stats.Reserved += size
+	return &block{at: at, size: size}, nil
 }
 
 func bySize(b *block, size int) int {
@@ -223,7 +279,7 @@ func (a *allocator) release(b *block) {
 	a.keep(b, kind)
 }
 
-// kindOf is the list of a block's segment: those of small blocks are of one size.
+// kindOf is the list of a block's segment: those that small blocks are cut from are of one size.
 func (a *allocator) kindOf(b *block) int {
 	size := b.size
 	for p := b.prev; p != nil; p = p.prev {
@@ -246,9 +302,20 @@ func (a *allocator) busy(b *block) bool {
 	return b.before && a.ended() <= b.waits
 }
 
-// close gives everything back. Error: blocks that are in use.
+// collect waits a little for the cleanups of tensors that nobody reaches.
+func (a *allocator) collect() {
+	for wait := time.Duration(0); a.snapshot().Blocks > 0 && wait < 20*time.Millisecond; wait = 4*wait + time.Millisecond {
+		runtime.GC()
+		time.Sleep(wait)
+	}
+}
+
+// close gives everything back; from then on there is nothing to have. Error: blocks that are in use.
 func (a *allocator) close() error {
 	err := a.flush()
+	a.mu.Lock()
+	a.over = true
+	a.mu.Unlock()
 	if s := a.snapshot(); s.Blocks > 0 {
 		err = errors.Join(err, fmt.Errorf("%d blocks of device memory, %d bytes, were still in use", s.Blocks, s.InUse))
 	}

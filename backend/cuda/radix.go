@@ -130,7 +130,7 @@ func (s *radixSort) again(x *Exec, room *radixRoom, at, numbers uint64) (keys, v
 
 // zero starts the clearing of memory.
 func (x *Exec) zero(at uint64, bytes int) error {
-	if err := x.b.context.Enter(); err != nil {
+	if err := x.b.begin(); err != nil {
 		return err
 	}
 	defer x.b.context.Exit()
@@ -139,7 +139,7 @@ func (x *Exec) zero(at uint64, bytes int) error {
 
 // copy starts the copy of memory to other memory.
 func (x *Exec) copy(to, from uint64, bytes int) error {
-	if err := x.b.context.Enter(); err != nil {
+	if err := x.b.begin(); err != nil {
 		return err
 	}
 	defer x.b.context.Exit()

@@ -14,6 +14,7 @@ func TestConformance(t *testing.T) {
 	t.Log("device:", b.Device().Name)
 	o := backendtest.Options{}
 	if Simulated() {
+		o.Sample = 60 // an interpreter takes its time
 		o.Allocations = "the interpreter makes them; TestLaunchAllocations checks what is ours"
 	}
 	backendtest.RunWith(t, func(int) graph.Backend { return b }, o)

@@ -145,6 +145,61 @@ func rows(n, d int) ops.Window {
 	}
 }
 
+// TestIndexTypes is every element width with every type of index in every mode, by one index operand and by two: indices
+// are in bounds, below, and beyond, one beyond all that int64 holds.
+func TestIndexTypes(t *testing.T) {
+	r := rng(t)
+	const n, d, count = 40, 3, 48
+	many := 400 // rows, of which every thread has several elements
+	if testing.Short() {
+		many = count
+	}
+	for _, dt := range widths {
+		for _, of := range integerTypes {
+			for _, m := range []ops.Mode{
+				{}, {Wrap: true}, {OOB: ops.OOBClamp}, {OOB: ops.OOBClamp, Wrap: true}, {OOB: ops.OOBSkip},
+				{OOB: ops.OOBSkip, Wrap: true}, {OOB: ops.OOBSkip, PerElement: true},
+			} {
+				draw := func(extent int64) func() int64 {
+					drawn := 0
+					return func() int64 {
+						drawn++
+						switch v := r.Int64N(extent); {
+						case m.OOB != ops.OOBError && drawn == 5:
+							return math.MinInt64 // with a uint64 2⁶³
+						case m.OOB != ops.OOBError && r.IntN(3) == 0:
+							return extent + r.Int64N(127-extent) - r.Int64N(2)*(2*extent)
+						case m.Wrap && !of.IsUnsigned() && r.IntN(2) == 0:
+							return v - extent
+						default:
+							return v
+						}
+					}
+				}
+				l := drawLayout(r, []int{count})
+				x := randomView(r, dt, drawLayout(r, []int{n, d}))
+				i, j := integersView(of, l, draw(n)), integersView(of, l, draw(d))
+				twin{
+					op:  ops.GatherOp{Window: rows(many, d), Mode: m},
+					in:  []tensor.View{x, integersView(of, drawLayout(r, []int{many}), draw(n))},
+					out: []tensor.Layout{drawLayout(r, []int{many, d})},
+				}.check(t)
+				both := ops.Window{
+					IndexAxes: []int{0, 1}, SliceSizes: []int{1, 1}, Collapsed: []int{0, 1}, IndexShape: []int{count},
+				}
+				twin{
+					op: ops.GatherOp{Window: both, Mode: m}, in: []tensor.View{x, i, j},
+					out: []tensor.Layout{drawLayout(r, []int{count})},
+				}.check(t)
+				twin{
+					op: ops.ScatterOp{Window: rows(count, d), Mode: m}, in: []tensor.View{x, randomView(r, dt, tensor.RowMajor([]int{count, d})), i},
+					out: []tensor.Layout{x.Layout()}, inPlace: r.IntN(2) == 0,
+				}.check(t)
+			}
+		}
+	}
+}
+
 func TestGatherRows(t *testing.T) {
 	r := rng(t)
 	for _, dt := range widths {
@@ -199,6 +254,7 @@ func TestScatterRows(t *testing.T) {
 		slots, n, d int
 		why         string
 	}{
+		{40, 900, 32, "rows of 128 bytes and less"},
 		{3, 2500, 4, "three long segments, of rows of 16 bytes and less"},
 		{2, 1200, 33, "long segments of more than a block's columns"},
 		{200, 2500, 1, "one digit"},
@@ -217,6 +273,7 @@ func TestScatterRows(t *testing.T) {
 			{op: ops.ScatterOp{Combine: ops.CombineMax}, in: in(tensor.Int64)},
 			{op: ops.ScatterOp{Combine: ops.CombineMin}, in: in(tensor.Int16)},
 			{op: ops.ScatterScanOp{Reverse: true}, in: in(tensor.Float16)},
+			{op: ops.SparseUpdateOp{}, in: in(tensor.Float32)},
 			{op: ops.SparseUpdateOp{}, in: in(tensor.Float64)},
 		} {
 			w.loose = true
@@ -237,6 +294,21 @@ func TestScatterRows(t *testing.T) {
 				name := fmt.Sprintf("%s/%s/%s/in place %v", c.why, w.op.Name(), w.in[0].DType(), w.inPlace)
 				t.Run(name, func(t *testing.T) { w.check(t) })
 			}
+		}
+	}
+}
+
+// TestScatterSparse sets elements of every width at few of many places, which are sorted: some twice, the last one wins.
+func TestScatterSparse(t *testing.T) {
+	r := rng(t)
+	const slots, n = 70000, 600
+	for _, dt := range widths {
+		idx := integersView(tensor.Int32, tensor.RowMajor([]int{n}), func() int64 { return int64(r.IntN(300)) * (slots / 300) })
+		x := randomView(r, dt, tensor.RowMajor([]int{slots}))
+		in := []tensor.View{x, randomView(r, dt, tensor.RowMajor([]int{n})), idx}
+		w := twin{op: ops.ScatterOp{Window: elements(n)}, in: in, out: []tensor.Layout{x.Layout()}, inPlace: true}
+		if err := w.check(t); err != nil {
+			t.Error(err)
 		}
 	}
 }

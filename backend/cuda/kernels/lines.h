@@ -93,6 +93,7 @@ template <class E, class Do> INLINE void walk_rows(const Lines& p, Do work) {
     locate(p.kept, line, at);
     Line<E> x((const void*)p.src, at[0], p.line);
     work(x, line, piece, from, to, at[1], first + place < units && !(threadIdx.x & (p.width - 1)));
+    sync_warp(); // the lane that stored loads with the others again: apart they move a sector more
   }
 }
 

@@ -31,6 +31,7 @@ type block struct {
 	l         *launch
 	id        [3]uint32
 	index     int
+	threads   int // of the launch that it was made for, whose memory may be another's by now
 	warps     []*warp
 	shared    []byte
 	sharedDef []byte
@@ -42,8 +43,7 @@ type block struct {
 // blockFor is a block for a launch, perhaps one of an earlier launch of the kernel.
 func blockFor(l *launch) *block {
 	b, _ := l.f.blocks.Get().(*block)
-	warps := (int(l.block[0]*l.block[1]*l.block[2]) + 31) / 32 // b.l is a launch that may be another by now
-	if b == nil || len(b.warps) != warps || len(b.shared) != l.shared {
+	if b == nil || b.threads != l.threads() || len(b.shared) != l.shared {
 		b = newBlock(l)
 	}
 	b.l, b.traffic = l, Count{}
@@ -61,11 +61,11 @@ func blockFor(l *launch) *block {
 func newBlock(l *launch) *block {
 	k := l.k
 	b := &block{
-		l: l, shared: make([]byte, l.shared+16), sharedDef: make([]byte, l.shared+16),
+		l: l, threads: l.threads(), shared: make([]byte, l.shared+16), sharedDef: make([]byte, l.shared+16),
 		marks: make([]sharedMarks, l.shared/4+1),
 	}
 	b.shared, b.sharedDef = b.shared[:l.shared], b.sharedDef[:l.shared]
-	for base := 0; base < b.threads(); base += 32 {
+	for base := 0; base < b.threads; base += 32 {
 		w := &warp{
 			b: b, k: k, base: base, regs: make([]lanes, k.rows), def: make([]uint32, k.rows),
 			preds: make([]uint32, k.predicates), predDef: make([]uint32, k.predicates),
@@ -92,7 +92,7 @@ func (b *block) begin(index int) {
 		clear(b.marks)
 		b.epoch++
 	}
-	threads := b.threads()
+	threads := b.threads
 	for _, w := range b.warps {
 		clear(w.def)
 		clear(w.predDef)
@@ -192,7 +192,7 @@ func (b *block) release() bool {
 	}
 	for _, w := range b.warps {
 		full := ^uint32(0)
-		if left := b.threads() - w.base; left < 32 {
+		if left := b.threads - w.base; left < 32 {
 			full = 1<<left - 1
 		}
 		if w.live != full {
@@ -203,7 +203,7 @@ func (b *block) release() bool {
 	return true
 }
 
-func (b *block) threads() int { return int(b.l.block[0] * b.l.block[1] * b.l.block[2]) }
+func (l *launch) threads() int { return int(l.block[0] * l.block[1] * l.block[2]) }
 
 func (b *block) anyWaiting() *warp {
 	for _, w := range b.warps {

@@ -1,0 +1,208 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
+	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
+)
+
+var (
+	mutantsOfFamily = flag.Int("mutants", 0, "how many mutants of each family of kernels TestMutants runs")
+	mutantsOnly     = flag.String("mutants.of", "", "the one family that TestMutants looks at")
+)
+
+const (
+	mutantIs   = "ADJOINT_CUDA_MUTANT"   // family/kernel/number: the mistake that the tests of this process run with
+	launchedTo = "ADJOINT_CUDA_LAUNCHED" // the file that gets the names of the kernels that they launched
+)
+
+// familyTests are the tests of each family of kernels.
+var familyTests = map[string]string{
+	"argreduce":     "^(TestArgReduce|TestArgReduceAnywhere|TestArgReduceTies|TestLinesAnyhow)$",
+	"combine":       "^(TestScatterWindows|TestScatterExtremes|TestScatterRows)$",
+	"copy":          "^(TestCopy|TestPutSliceAndConcat)$",
+	"gather":        "^(TestGatherWindows|TestCheckPlaces|TestGatherRows|TestErrorsAreTheCPUs|TestIndexTypes)$",
+	"masked":        "^(TestMasked|TestMaskedTiles|TestMaskedList)$",
+	"matmul":        "^TestMatMul$",
+	"radix":         "^(TestSortEnds|TestSorts|TestScatterRows)$",
+	"reduce":        "^(TestReduce|TestReducePieces|TestLinesAnyhow)$",
+	"scan":          "^(TestScan|TestLinesAnyhow)$",
+	"scatter":       "^(TestScatterWindows|TestScatterRows|TestScatterSparse|TestIndexTypes)$",
+	"scatteratomic": "^(TestScatterWindows|TestScatterRows)$",
+	"scatterscan":   "^(TestScatterScanWindows|TestScatterRows)$",
+	"softmax":       "^(TestSoftmax|TestLinesAnyhow)$",
+	"sort":          "^(TestSortEnds|TestSorts|TestSearches)$",
+	"sparseupdate":  "^(TestSparseUpdateScales|TestSparseUpdateWindows|TestScatterRows)$",
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path := os.Getenv(launchedTo); path != "" && code == 0 {
+		code = writeLaunched(path)
+	}
+	os.Exit(code)
+}
+
+// writeLaunched lists the kernels of files that were launched, as family/kernel.
+func writeLaunched(path string) int {
+	b, err := opened()
+	if err != nil {
+		return 1
+	}
+	var names []string
+	traffic := ptxsim.Traffic()
+	for f := range b.functions.loaded {
+		if traffic[f.name].Launches > 0 && strings.HasSuffix(f.family, "/"+f.name) {
+			names = append(names, f.family)
+		}
+	}
+	slices.Sort(names)
+	if os.WriteFile(path, []byte(strings.Join(names, "\n")), 0o600) != nil {
+		return 1
+	}
+	return 0
+}
+
+// plant loads the mutant of the environment in the place of its kernel.
+func plant(b *Backend) error {
+	spec := os.Getenv(mutantIs)
+	if spec == "" {
+		return nil
+	}
+	part := strings.Split(spec, "/")
+	number, err := strconv.Atoi(part[2])
+	if err != nil {
+		return err
+	}
+	_, err = b.load(part[0]+"/"+part[1], part[1], func() (string, error) {
+		return ptxsim.Mutants(kernels.One(part[0], part[1]))[number].Text(), nil
+	})
+	return err
+}
+
+// runTests runs tests of this program in another process, with a variable in its environment.
+func runTests(pattern string, short bool, name, value string) (output []byte, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, must(os.Executable()), "-test.run="+pattern, fmt.Sprint("-test.short=", short), "-test.failfast")
+	cmd.Env = append(os.Environ(), "ADJOINT_PTXSIM=1", name+"="+value)
+	return cmd.CombinedOutput()
+}
+
+// suspect is a mistake in one kernel.
+type suspect struct {
+	spec string // family/kernel/number
+	ptxsim.Mutant
+}
+
+func (s suspect) kind() string {
+	what, _, _ := strings.Cut(s.What, ": ")
+	switch {
+	case strings.HasPrefix(what, "comparison"):
+		return "comparison off by the equal case"
+	case what == "min" || what == "max":
+		return "minimum for maximum"
+	}
+	return what
+}
+
+// TestMutants makes mistakes in the shipped kernels, one at a time, and tells which the tests of their family see. The
+// mistakes are drawn from the kernels that those tests launch, as many of one kind as of another.
+func TestMutants(t *testing.T) {
+	if *mutantsOfFamily == 0 {
+		t.Skip("runs the tests of every family many times over; -mutants 10 asks for ten mistakes in each")
+	}
+	if device(t); !Simulated() {
+		t.Skip("a mutant may lose the device's context, or never end")
+	}
+	killed, all := map[string]int{}, map[string]int{}
+	for _, family := range slices.Sorted(maps.Keys(familyTests)) {
+		if *mutantsOnly != "" && family != *mutantsOnly {
+			continue
+		}
+		began, survived, list := time.Now(), 0, drawMutants(t, family)
+		for _, m := range list {
+			all[m.kind()]++
+			output, err := runTests(familyTests[family], true, mutantIs, m.spec)
+			if err == nil { // the sample of -short may have missed it
+				output, err = runTests(familyTests[family], false, mutantIs, m.spec)
+			}
+			switch {
+			case err != nil:
+				killed[m.kind()]++
+				if testing.Verbose() && errors.As(err, new(*exec.ExitError)) {
+					t.Logf("killed: %s %v by %s", m.spec, m.Mutant, firstFailure(output))
+				}
+			default:
+				survived++
+				t.Logf("SURVIVED: %s %v", m.spec, m.Mutant)
+			}
+		}
+		t.Logf("%s: %d mutants, %d survived, %v", family, len(list), survived, time.Since(began).Round(time.Second))
+	}
+	sum, dead := 0, 0
+	for _, kind := range slices.Sorted(maps.Keys(all)) {
+		t.Logf("%-34s %3d of %3d killed", kind, killed[kind], all[kind])
+		sum, dead = sum+all[kind], dead+killed[kind]
+	}
+	t.Logf("%-34s %3d of %3d killed", "all", dead, sum)
+}
+
+func firstFailure(output []byte) string {
+	for line := range strings.Lines(string(output)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "panic") {
+			return line
+		}
+	}
+	return "an end without a word"
+}
+
+// drawMutants draws mistakes in the kernels that the tests of a family launch.
+func drawMutants(t *testing.T, family string) []suspect {
+	path := filepath.Join(t.TempDir(), family)
+	if output, err := runTests(familyTests[family], true, launchedTo, path); err != nil {
+		t.Fatalf("%s without a mutant: %v\n%s", family, err, output)
+	}
+	kinds := map[string][]suspect{}
+	launched := 0
+	for name := range strings.Lines(string(must(os.ReadFile(path)))) {
+		name = strings.TrimSpace(name)
+		kernel, ok := strings.CutPrefix(name, family+"/")
+		if !ok {
+			continue
+		}
+		launched++
+		for i, m := range ptxsim.Mutants(kernels.One(family, kernel)) {
+			s := suspect{fmt.Sprintf("%s/%d", name, i), m}
+			kinds[s.kind()] = append(kinds[s.kind()], s)
+		}
+	}
+	total := strings.Count(kernels.Text(family), ".visible .entry ")
+	t.Logf("%s: its tests launch %d of %d kernels", family, launched, total)
+	r := rand.New(rand.NewPCG(uint64(len(family)), uint64(family[0])))
+	names := slices.Sorted(maps.Keys(kinds))
+	var list []suspect
+	for n := 0; len(list) < *mutantsOfFamily && len(names) > 0; n++ {
+		kind := names[n%len(names)]
+		k := r.IntN(len(kinds[kind]))
+		list = append(list, kinds[kind][k])
+		if kinds[kind] = slices.Delete(kinds[kind], k, k+1); len(kinds[kind]) == 0 {
+			names = slices.DeleteFunc(names, func(s string) bool { return s == kind })
+		}
+	}
+	return list
+}
