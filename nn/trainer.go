@@ -116,7 +116,7 @@ type run struct {
 	history  *History
 	progress *progress
 	results  []*tensor.Tensor
-	feed     graph.Feed // of the step, in a device's memory
+	feed     graph.Feed                // of the step, in a device's memory
 	scalars  []func() (float64, error) // the loss and the metrics of the last step
 	values   []float64                 // theirs
 	sums     []float64                 // theirs, over the epoch
