@@ -50,12 +50,13 @@ func EverySecond[W any](out, x []W) {
 	}
 }
 
-// secondBy leaves the last elements, behind which x may end, to the Go code.
+// secondBy leaves the last elements, behind which x may end, to the Go code. What lies between may be written by others
+// meanwhile: it is loaded, and dropped.
 func secondBy[T, W any](kernel func(out, x *T, n int), out, x []W) {
 	lanes := 32 / int(unsafe.Sizeof(*new(T)))
 	for kernel != nil && len(out) > lanes {
 		n := min(len(out)-1, most) &^ (lanes - 1)
-		_ = x[2*n-1]
+		_ = x[:2*n]
 		kernel((*T)(unsafe.Pointer(&out[0])), (*T)(unsafe.Pointer(&x[0])), n)
 		out, x = out[n:], x[2*n:]
 	}
