@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/internal/draft"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -42,7 +43,7 @@ func CompileArgReduce(dt, index tensor.DType, fn ops.ArgFn, src, dst tensor.Layo
 	p := &ArgReducePlan{index: index, fn: fn}
 	d := draft.ArgReduce("cpu.ArgReduce", dt, index, fn, src, dst, axis)
 	d.Kernel = func(out, in []graph.Operand) (graph.Kernel, error) {
-		return &argReducer{fixed{out: out, in: in}, newArgKernel(p, axis)}, nil
+		return &argReducer{planning.Operands{Out: out, In: in}, newArgKernel(p, axis)}, nil
 	}
 	if err := p.compile(d); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (p *ArgReducePlan) Execute(x *Exec, dst tensor.Write, src tensor.Read) erro
 
 // argReducer is an arg-reduction as a kernel of the graph.
 type argReducer struct {
-	fixed
+	planning.Operands
 	argKernel
 }
 
@@ -80,7 +81,7 @@ func compileArgReduce(op ops.ArgReduceOp, out, in graph.Operand) (graph.Kernel, 
 }
 
 func (k *argReducer) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := k.check(out, in); err != nil {
+	if err := k.Check(out, in); err != nil {
 		return err
 	}
 	k.run(x.(*Exec), out[0], in[0])

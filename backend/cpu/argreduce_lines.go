@@ -3,6 +3,7 @@ package cpu
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/backend/internal/draft"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -21,8 +22,8 @@ type argLines[E tensor.Element, K number] struct {
 	length int
 	step   int
 	width  int // lines worked on side by side
-	states states[argRun[E, K]]
-	spare  states[argScratch[K]]
+	states planning.States[argRun[E, K]]
+	spare  planning.States[argScratch[K]]
 }
 
 // argRun is one run. Its items are the pieces of the strips, piece by piece.
@@ -48,7 +49,7 @@ const argBlock = 256
 
 func newArgLines[E tensor.Element, K number](p *ArgReducePlan, axis int, direct bool,
 	load func(dst []K, src []E, at, step int)) argKernel {
-	src, dst := p.operands.in[0].Layout, p.operands.out[0].Layout
+	src, dst := p.operands.In[0].Layout, p.operands.Out[0].Layout
 	order := simd.ExtremesOf[K]()
 	k := &argLines[E, K]{
 		index: p.index, load: load, direct: direct, first: order.FirstMax, update: order.UpdateMax,
@@ -70,7 +71,7 @@ func (k *argLines[E, K]) run(x *Exec, dst tensor.Write, src tensor.Read) {
 	if units == 0 {
 		return
 	}
-	r := k.states.get()
+	r := k.states.Get()
 	r.p, r.src, r.dst = k, tensor.Elements[E](src.Storage()), dst.Storage()
 	if k.direct {
 		r.keys = tensor.Elements[K](src.Storage())
@@ -85,13 +86,13 @@ func (k *argLines[E, K]) run(x *Exec, dst tensor.Write, src tensor.Read) {
 		r.join(units)
 	}
 	r.src, r.keys, r.dst = nil, nil, nil
-	k.states.put(r)
+	k.states.Put(r)
 }
 
 // chunk does items: strip lo/pieces, piece lo%pieces, and so on.
 func (r *argRun[E, K]) chunk(lo, hi int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.row, w.best, w.at = grown(w.row, max(argBlock, p.width)), grown(w.best, p.width), grown(w.at, p.width)
 	w.s.seek(&p.lines, p.width, lo/r.pieces)
 	for item := lo; item < hi; item++ {
@@ -113,7 +114,7 @@ func (r *argRun[E, K]) chunk(lo, hi int) {
 			w.s.next()
 		}
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // line searches elements from to to − 1 of one line.
@@ -166,7 +167,7 @@ func (r *argRun[E, K]) columns(w *argScratch[K], best []K, at []int, from, to in
 // join chooses among the pieces of each line, in order, so that the first of equals stays.
 func (r *argRun[E, K]) join(units int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.s.seek(&p.lines, p.width, 0)
 	for u := range units {
 		n, first := w.s.size(), u*r.pieces*p.width
@@ -181,7 +182,7 @@ func (r *argRun[E, K]) join(units int) {
 		storeIndices(r.dst, p.index, w.s.at(1), p.lines.step[1], at)
 		w.s.next()
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // storeIndices writes indices that are known to fit.

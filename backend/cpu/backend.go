@@ -37,6 +37,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -79,59 +80,10 @@ func (b *Backend) Exec() graph.Exec { return b.exec }
 // no layout, then those of op.Infer; tensor.ErrDType and tensor.ErrShape for results that are not what it infers;
 // tensor.ErrNonInjective for an output layout that reaches an element twice.
 func (*Backend) Compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
-	if len(used) != len(out) {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d results, of %d it is said whether they are used",
-			len(out), len(used))
-	}
-	for _, o := range in {
-		if err := validOperand(o); err != nil {
-			return nil, err
-		}
-	}
-	for i, o := range out {
-		if !used[i] {
-			continue
-		}
-		if err := validOperand(o); err != nil {
-			return nil, err
-		}
-		if !o.Injective() {
-			return nil, tensor.Errorf("", tensor.ErrNonInjective, "the destination layout %s reaches an element twice", o.Layout)
-		}
-	}
-	if err := fits(op, out, in, used); err != nil {
+	if err := planning.Valid(op, out, in, used); err != nil {
 		return nil, err
 	}
 	return compile(op, out, in, used)
-}
-
-// validOperand refuses what is no layout of elements.
-func validOperand(o graph.Operand) error {
-	if !o.DType.Valid() {
-		return tensor.Errorf("", tensor.ErrDType, "%s is no element type", o.DType)
-	}
-	_, err := tensor.NewLayout(o.Shape, o.Strides, o.Offset)
-	return err
-}
-
-// fits holds the results that are used against what the op infers.
-func fits(op graph.Op, out, in []graph.Operand, used []bool) error {
-	want, err := op.Infer(specsOf(in))
-	if err != nil {
-		return err
-	}
-	if len(out) != len(want) {
-		return tensor.Errorf("", tensor.ErrUnsupported, "%d results, want %d", len(out), len(want))
-	}
-	for i, o := range out {
-		if !used[i] {
-			continue
-		}
-		if err := checkSpec("result", o, want[i].DType, want[i].Shape); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func specsOf(operands []graph.Operand) []tensor.Spec {

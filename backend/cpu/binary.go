@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -150,8 +151,8 @@ func compileComplex(op ops.BinaryOp, out, a, b graph.Operand) (graph.Kernel, err
 	if err := accepts(want, out, a, b); err != nil {
 		return nil, err
 	}
-	k := &piecewise{fixed: fixed{out: []graph.Operand{out}, in: []graph.Operand{a, b}}}
-	for i, o := range k.in {
+	k := &piecewise{Operands: planning.Operands{Out: []graph.Operand{out}, In: []graph.Operand{a, b}}}
+	for i, o := range k.In {
 		k.parts = append(k.parts, part{copyTiles(o.DType.Size(), componentsOf(out.Layout, i), o.Layout), i})
 	}
 	return k, nil

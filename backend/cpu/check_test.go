@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -75,17 +76,17 @@ func TestCheck(t *testing.T) {
 		})
 	}
 	t.Run("two_results", func(t *testing.T) {
-		f := fixed{out: []graph.Operand{operand(x), operand(x)}}
+		f := planning.Operands{Out: []graph.Operand{operand(x), operand(x)}}
 		w := tensor.Must(tensor.NewWrite(x))
-		wantError(t, f.check([]tensor.Write{w, w}, nil), tensor.ErrOverlap)
+		wantError(t, f.Check([]tensor.Write{w, w}, nil), tensor.ErrOverlap)
 	})
 	t.Run("only_result_0_is_in_place", func(t *testing.T) {
 		other := arranged(tensor.Float32, l, 0)
-		f := fixed{[]graph.Operand{operand(x), operand(x)}, []graph.Operand{operand(x)}, []bool{true}}
+		f := planning.Operands{Out: []graph.Operand{operand(x), operand(x)}, In: []graph.Operand{operand(x)}, Over: [][]bool{{true}}}
 		a, b := tensor.Must(tensor.NewWrite(x)), tensor.Must(tensor.NewWrite(other))
 		in := []tensor.Read{x.Read()}
-		wantError(t, f.check([]tensor.Write{a, b}, in), nil)
-		wantError(t, f.check([]tensor.Write{b, a}, in), tensor.ErrOverlap)
+		wantError(t, f.Check([]tensor.Write{a, b}, in), nil)
+		wantError(t, f.Check([]tensor.Write{b, a}, in), tensor.ErrOverlap)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/internal/draft"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -15,7 +16,7 @@ func compileConcat(op ops.ConcatOp, out graph.Operand, in []graph.Operand) (grap
 	if op.Axis < 0 || op.Axis >= out.Rank() {
 		return nil, tensor.Errorf("", tensor.ErrAxis, "axis %d is outside of rank %d", op.Axis, out.Rank())
 	}
-	k := &piecewise{fixed: fixed{out: []graph.Operand{out}, in: in}}
+	k := &piecewise{Operands: planning.Operands{Out: []graph.Operand{out}, In: in}}
 	start, step := make([]int, out.Rank()), slices.Repeat([]int{1}, out.Rank())
 	want := slices.Clone(out.Shape)
 	for i, o := range in {

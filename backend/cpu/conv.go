@@ -3,6 +3,7 @@ package cpu
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/backend/internal/convphase"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -22,7 +23,7 @@ import (
 // as a tile, is packed by runs. The box is smaller than what is packed by as much as windows overlap, and all
 // of it stays in the second-level cache.
 type conv[E tensor.Element, A summable] struct {
-	operands fixed
+	operands planning.Operands
 	rows     rowsOf[E, A]
 	tile     panelProduct[A]
 	add      func(out, a, b []A)
@@ -37,8 +38,8 @@ type conv[E tensor.Element, A summable] struct {
 	copied                     bool
 	weights                    nest // of the weight, group by group and row by row, where it is copied
 
-	states states[convRun[E, A]]
-	spare  states[convScratch[A]]
+	states planning.States[convRun[E, A]]
+	spare  planning.States[convScratch[A]]
 }
 
 // convBytes bounds what is packed at a time: half of a second-level cache.
@@ -88,7 +89,7 @@ func newConv[E tensor.Element, A summable](op ops.ConvOp, out, x, w graph.Operan
 	tile panelProduct[A]) (graph.Kernel, error) {
 	groups := w.Rank() - 2 - len(op.Strides)
 	p := &conv[E, A]{
-		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, w}}, rows: rows, tile: tile,
+		operands: planning.Operands{Out: []graph.Operand{out}, In: []graph.Operand{x, w}}, rows: rows, tile: tile,
 		add:    simd.SumsOf[A]().Row,
 		groups: newNest(axesFrom(out, 1, groups), axesFrom(x, 1, groups), axesFrom(w, 0, groups)),
 		images: x.Shape[0], channels: w.Shape[groups+1], features: w.Shape[groups],

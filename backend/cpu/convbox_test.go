@@ -52,7 +52,8 @@ func TestConv_box(t *testing.T) {
 				if got := tensor.Must(tensor.Values[int32](out.View())); !sameBits(got, want) {
 					t.Fatalf("%s: %d threads: other sums", test.why, exec.NumThreads())
 				}
-				for _, s := range k.(*conv[int32, int32]).spare.free {
+				spare := &k.(*conv[int32, int32]).spare
+				for s := spare.Get(); s.box != nil; s = spare.Get() {
 					if cap(s.box) > test.most {
 						t.Errorf("%s: a box of %d elements, want %d at most", test.why, cap(s.box), test.most)
 					}

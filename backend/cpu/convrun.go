@@ -18,11 +18,11 @@ type convRun[E tensor.Element, A summable] struct {
 }
 
 func (p *conv[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := p.operands.check(out, in); err != nil {
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
 	exec := x.(*Exec)
-	r := p.states.get()
+	r := p.states.Get()
 	xs, ws, cs := in[0].Storage(), in[1].Storage(), out[0].Storage()
 	r.p, r.x, r.w, r.c = p, tensor.Elements[E](xs), tensor.Elements[E](ws), tensor.Elements[E](cs)
 	if p.rows.same {
@@ -35,7 +35,7 @@ func (p *conv[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 		r.phase(exec, &p.phases[i])
 	}
 	r.x, r.w, r.c, r.xa, r.wa, r.ca = nil, nil, nil, nil, nil, nil
-	p.states.put(r)
+	p.states.Put(r)
 	return nil
 }
 
@@ -80,7 +80,7 @@ type convZeros[E tensor.Element, A summable] convRun[E, A]
 
 func (z *convZeros[E, A]) chunk(lo, hi int) {
 	p := z.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.line = grown(w.line, min(p.zero.row, 1<<10))
 	clear(w.line)
 	w.cursor.seek(p.zero, lo)
@@ -92,7 +92,7 @@ func (z *convZeros[E, A]) chunk(lo, hi int) {
 		}
 		w.cursor.next(p.zero)
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // convWeights copies the weight of a phase, row by row: groups and features.
@@ -100,7 +100,7 @@ type convWeights[E tensor.Element, A summable] convRun[E, A]
 
 func (c *convWeights[E, A]) chunk(lo, hi int) {
 	p, n := c.p, &c.ph.weight
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.groups.seek(&p.weights, 1, lo)
 	depth := n.rows * n.row
 	for row := lo; row < hi; row++ {
@@ -111,16 +111,16 @@ func (c *convWeights[E, A]) chunk(lo, hi int) {
 		}
 		w.groups.next()
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 func (r *convRun[E, A]) chunk(lo, hi int) {
-	w := r.p.spare.get()
+	w := r.p.spare.Get()
 	for item := lo; item < hi; item++ {
 		r.item(w, item)
 	}
 	w.src = nil
-	r.p.spare.put(w)
+	r.p.spare.Put(w)
 }
 
 // item does one: block by block of the inner axis it packs the columns, then panel by panel multiplies.

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -91,7 +92,7 @@ func copyTile[W any](out, in []W) { copy(out, in) }
 
 // piecewise fills parts of the output from one operand each, part by part.
 type piecewise struct {
-	fixed
+	planning.Operands
 	parts []part
 }
 
@@ -103,7 +104,7 @@ type part struct {
 
 // Run fills every part. A part whose operand is the output itself is there already.
 func (k *piecewise) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := k.check(out, in); err != nil {
+	if err := k.Check(out, in); err != nil {
 		return err
 	}
 	for _, p := range k.parts {

@@ -1,29 +1,30 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // elementwiseKernel is tiled work whose operands are the kernel's.
 type elementwiseKernel struct {
-	fixed
+	planning.Operands
 	*tiled
 }
 
 // elementwise makes a kernel of the work t. An operand of the output's dtype may be the output itself: what
 // is written to a place depends on what was read from there alone.
 func elementwise(t *tiled, out graph.Operand, in ...graph.Operand) graph.Kernel {
-	k := &elementwiseKernel{fixed{out: []graph.Operand{out}, in: in}, t}
-	for _, o := range in {
-		k.inPlace = append(k.inPlace, o.DType == out.DType)
+	over := make([]bool, len(in))
+	for i, o := range in {
+		over[i] = o.DType == out.DType
 	}
-	return k
+	return &elementwiseKernel{planning.Operands{Out: []graph.Operand{out}, In: in, Over: [][]bool{over}}, t}
 }
 
 // Run checks the operands and does the work.
 func (k *elementwiseKernel) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := k.check(out, in); err != nil {
+	if err := k.Check(out, in); err != nil {
 		return err
 	}
 	mem := memory{out[0].Storage()}

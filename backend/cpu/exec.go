@@ -204,32 +204,3 @@ func (p *pool) drop(j *job) {
 	p.free = append(p.free, j)
 	p.mu.Unlock()
 }
-
-// states keeps what the runs of a kernel work with (slices of operands, scratch), so that a run allocates
-// nothing once as many states exist as there are concurrent runs.
-type states[S any] struct {
-	mu   sync.Mutex
-	free []*S
-	make func() *S
-}
-
-func (s *states[S]) get() *S {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if k := len(s.free) - 1; k >= 0 {
-		st := s.free[k]
-		s.free = s.free[:k]
-		return st
-	}
-	if s.make != nil {
-		return s.make()
-	}
-	return new(S)
-}
-
-// put gives a state back. The caller has cleared the slices of operands in it, so it keeps no memory alive.
-func (s *states[S]) put(st *S) {
-	s.mu.Lock()
-	s.free = append(s.free, st)
-	s.mu.Unlock()
-}

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -11,13 +12,12 @@ import (
 // fusedElementwise is a program on every element: one pass over memory, however many steps it has. It is
 // bound by the bytes of its operands and results, or by its arithmetic.
 type fusedElementwise struct {
-	fixed
-	over [][]bool // per result, per operand: it may lie in the operand's memory
+	planning.Operands
 	*program
 	planes
 	grain  int
-	states states[fusedRun]
-	spare  states[fusedWork]
+	states planning.States[fusedRun]
+	spare  planning.States[fusedWork]
 }
 
 type fusedRun struct {
@@ -43,13 +43,13 @@ func compileFused(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, erro
 		return nil, err
 	}
 	k := &fusedElementwise{program: p, planes: cutPlanes(p.tileElements(), p.layouts...)}
-	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in)}
+	k.Operands = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)}
 	for o := range out {
 		over := make([]bool, len(in))
 		for i := range in {
 			over[i] = op.Over(i, o)
 		}
-		k.over = append(k.over, over)
+		k.Over = append(k.Over, over)
 	}
 	k.grain = max(1, cheap/(k.tall*k.wide*p.weight))
 	p.cut(k.rowStep, k.colStep, k.planes.run)
@@ -57,20 +57,20 @@ func compileFused(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, erro
 }
 
 func (k *fusedElementwise) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := k.checkOver(out, in, k.over); err != nil {
+	if err := k.Check(out, in); err != nil {
 		return err
 	}
-	r := k.states.get()
+	r := k.states.Get()
 	r.k, r.memory = k, memoryOf(r.memory[:0], out, in, len(k.layouts))
 	x.(*Exec).run(k.grid.rows, k.grain, r)
 	clear(r.memory)
-	k.states.put(r)
+	k.states.Put(r)
 	return nil
 }
 
 func (r *fusedRun) chunk(lo, hi int) {
 	k := r.k
-	w := k.spare.get()
+	w := k.spare.Get()
 	w.bind(k.program, r.memory, k.tall*k.wide)
 	w.seek(&k.grid, lo)
 	for range hi - lo {
@@ -79,5 +79,5 @@ func (r *fusedRun) chunk(lo, hi int) {
 		w.next(&k.grid)
 	}
 	w.release()
-	k.spare.put(w)
+	k.spare.Put(w)
 }

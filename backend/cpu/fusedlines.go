@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -12,15 +13,15 @@ import (
 // read and written once, and what steps make of a row stays in cache until the row is done. Elementwise steps are
 // those of their own kernels, folds follow the tree of fold.go, so the bits are those of the steps one by one.
 type fusedLines struct {
-	fixed
+	planning.Operands
 	lineWork      []lineStep
 	registers     []int // bytes of each
 	offset, step  []int // per memory operand: where it begins, from row to row
 	rows, columns int
 	height        int // rows at a time
 	grain         int
-	states        states[linesRun]
-	spare         states[machine]
+	states        planning.States[linesRun]
+	spare         planning.States[machine]
 }
 
 // lineStep is an instruction or, with a fold, the fold of from[1] into from[0].
@@ -58,7 +59,7 @@ type lineCompiler struct {
 
 func compileLines(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
 	k := &fusedLines{rows: tensor.Size(op.Lines[:op.Lead]), columns: tensor.Size(op.Lines[op.Lead:])}
-	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in)}
+	k.Operands = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)}
 	n := len(op.Steps)
 	c := &lineCompiler{
 		k: k, op: op, out: out, in: in, last: lastUses(op, n), at: make([]int, n), wideness: make([]bool, n), widest: 1,
@@ -277,26 +278,26 @@ type linesRun struct {
 }
 
 func (k *fusedLines) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := k.check(out, in); err != nil {
+	if err := k.Check(out, in); err != nil {
 		return err
 	}
-	r := k.states.get()
+	r := k.states.Get()
 	r.k, r.memory = k, memoryOf(r.memory[:0], out, in, len(k.offset))
 	x.(*Exec).run(ceilDiv(k.rows, k.height), k.grain, r)
 	clear(r.memory)
-	k.states.put(r)
+	k.states.Put(r)
 	return nil
 }
 
 func (r *linesRun) chunk(lo, hi int) {
 	k := r.k
-	s := k.spare.get()
+	s := k.spare.Get()
 	k.bind(s, r.memory)
 	for b := lo; b < hi; b++ {
 		k.run(s, b*k.height, min(k.height, k.rows-b*k.height))
 	}
 	s.release()
-	k.spare.put(s)
+	k.spare.Put(s)
 }
 
 // bind gives a thread's machine the memory of a run.
@@ -338,7 +339,7 @@ func (k *fusedLines) run(s *machine, row, h int) {
 
 // foldLines is the reduction of h rows, by the tree.
 func (p *reducer[E, A]) foldLines(dst *tensor.Storage, to, toStep int, src *tensor.Storage, at, row, col, h, w int) {
-	s := p.spare.get()
+	s := p.spare.Get()
 	from := tensor.Elements[E](src)
 	s.values, s.top = grown(s.values, 1), grown(s.top, 1)
 	for range h {
@@ -355,7 +356,7 @@ func (p *reducer[E, A]) foldLines(dst *tensor.Storage, to, toStep int, src *tens
 		p.store(dst, to, 1, s.values)
 		at, to = at+row, to+toStep
 	}
-	p.spare.put(s)
+	p.spare.Put(s)
 }
 
 // foldLine folds w elements from at on. Where top is given, every element x stands for its term.

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -69,17 +70,17 @@ func compileFusedReduce(op graph.FusedOp, fold ops.ReduceOp, out, in []graph.Ope
 
 // feedBy makes a reducer of elements laid out as made one of elements that f makes.
 func (p *reducer[E, A]) feedBy(f *feed, made tensor.Layout, axes []int, out, in []graph.Operand, initIn int) error {
-	kept, line := splitAxes(made, axes)
+	kept, line := planning.Split(made, axes)
 	keptAll, lineAll := []tensor.Layout{kept, out[f.results].Layout}, []tensor.Layout{line}
 	for _, l := range f.layouts {
-		k, n := splitAxes(l, axes)
+		k, n := planning.Split(l, axes)
 		keptAll, lineAll = append(keptAll, k), append(lineAll, n)
 	}
 	lines := newNest(lineAll...)
 	if len(lines.outer) > 0 {
 		return tensor.Errorf("", tensor.ErrUnsupported, "lines are no rows")
 	}
-	p.operands = fixed{out: slices.Clone(out), in: slices.Clone(in)}
+	p.operands = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)}
 	p.kept, p.feed, p.initIn = newNestByStride(keptAll...), f, initIn
 	p.folder = newFolder(p.rows, line, &p.kept, p.fold.anyOrder, p.terms)
 	f.line = lines.step[1:]

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -12,9 +13,9 @@ import (
 // a block at a time and moves the windows: by copy where both sides are contiguous, strided otherwise,
 // window by window or, where the memory of u says so, position by position.
 type gather struct {
-	fixed    fixed
+	fixed    planning.Operands
 	plan     *windowPlan
-	states   states[gatherRun]
+	states   planning.States[gatherRun]
 	size     int  // elements of u
 	byWindow bool // threads divide the windows, not the positions
 	grain    int
@@ -44,7 +45,7 @@ func compileGather(op ops.GatherOp, out, in []graph.Operand) (graph.Kernel, erro
 	}
 	s.u = []tensor.Layout{out[0].Layout}
 	k := &gather{
-		fixed: fixed{out: slices.Clone(out), in: slices.Clone(in)},
+		fixed: planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)},
 		plan:  s.plan(), size: out[0].Size(),
 	}
 	p := k.plan
@@ -55,7 +56,7 @@ func compileGather(op ops.GatherOp, out, in []graph.Operand) (graph.Kernel, erro
 	}
 	width := in[0].DType.Size()
 	k.single = newElementGather(s, p, width)
-	k.states.make = func() *gatherRun {
+	k.states.Make = func() *gatherRun {
 		return &gatherRun{windowRun: windowRun{plan: p}, kernel: k, move: newMovement(width)}
 	}
 	return k, nil
@@ -74,10 +75,10 @@ func checkSpec(what string, o graph.Operand, dt tensor.DType, shape []int) error
 
 // Run gathers. Errors: those of the plan's check; *ops.IndexError.
 func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := k.fixed.check(out, in); err != nil {
+	if err := k.fixed.Check(out, in); err != nil {
 		return err
 	}
-	x, r := ex.(*Exec), k.states.get()
+	x, r := ex.(*Exec), k.states.Get()
 	r.windowRun.bind(in[1:])
 	err := r.checkIndices(x)
 	switch {
@@ -97,7 +98,7 @@ func (k *gather) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error 
 		r.move.bind(nil, nil)
 	}
 	r.windowRun.release()
-	k.states.put(r)
+	k.states.Put(r)
 	return err
 }
 
@@ -107,11 +108,11 @@ func (r *gatherRun) chunk(lo, hi int) {
 	if r.kernel.byWindow {
 		do.pos, do.win = bounds{0, p.positions}, bounds{lo, hi}
 	}
-	l := p.lanes.get()
+	l := p.lanes.Get()
 	for end := do.pos.hi; do.pos.lo < end; do.pos.lo += indexBlock {
 		at := l.at[:min(indexBlock, end-do.pos.lo)]
 		r.resolve(l, do.pos.lo, at)
 		p.apply(l, r.move, at, &do)
 	}
-	p.lanes.put(l)
+	p.lanes.Put(l)
 }

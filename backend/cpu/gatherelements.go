@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -30,7 +31,7 @@ type elementGather struct {
 	strips nest // the outer axes that move x, and the strips of a row
 	lines  nest // the lines of u that read one strip, the last axis of them as a row
 	pack   packer
-	spare  states[elementStrip]
+	spare  planning.States[elementStrip]
 }
 
 // elementStrip is a strip of x and what else a thread needs for one.
@@ -60,7 +61,7 @@ func newElementGather(s *windowSpec, p *windowPlan, size int) *elementGather {
 	}
 	e.choose()
 	e.cut()
-	e.spare.make = func() *elementStrip {
+	e.spare.Make = func() *elementStrip {
 		w := &elementStrip{vals: make([]int64, max(indexBlock, e.wide))}
 		if e.wide > 0 {
 			w.packed = tensor.NewStorage(e.wide * e.index.extent * e.size)
@@ -106,7 +107,7 @@ func (e *elementGather) cut() {
 	}
 	line := 64 / e.size
 	wide := min(tuning.strip/e.size/max(e.index.extent, 1), n.row) // an extent may be any
-	if n.step[1] == 0 || magnitude(e.index.stride) < line || lines < e.index.extent/4 || wide < min(line, n.row) {
+	if n.step[1] == 0 || planning.Magnitude(e.index.stride) < line || lines < e.index.extent/4 || wide < min(line, n.row) {
 		return
 	}
 	if wide < n.row {
@@ -144,7 +145,7 @@ func (r *elementRun) items() (n, grain int) {
 
 func (r *elementRun) chunk(lo, hi int) {
 	e := r.kernel.single
-	w := e.spare.get()
+	w := e.spare.Get()
 	if e.wide == 0 {
 		e.direct(w, r, lo, hi)
 	} else {
@@ -154,7 +155,7 @@ func (r *elementRun) chunk(lo, hi int) {
 			w.place.next(&e.strips)
 		}
 	}
-	e.spare.put(w)
+	e.spare.Put(w)
 }
 
 // direct does the positions lo to hi − 1.

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -18,7 +19,7 @@ import (
 // is packed, in panels of as many rows as a tile has, where there are enough strips to pay for it, and else read
 // where it lies.
 type gemm[E tensor.Element, A float] struct {
-	operands fixed
+	operands planning.Operands
 	rows     rowsOf[E, A]
 	tile     *simd.Tile[A]
 	turn     func(dst []A, dstRow int, src []A, srcRow, rows, columns int)
@@ -31,8 +32,8 @@ type gemm[E tensor.Element, A float] struct {
 	packX    bool
 	packY    bool
 
-	states states[gemmRun[E, A]]
-	spare  states[gemmScratch[A]]
+	states planning.States[gemmRun[E, A]]
+	spare  planning.States[gemmScratch[A]]
 }
 
 const (
@@ -48,7 +49,7 @@ const (
 func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, A]) graph.Kernel {
 	r := x.Rank()
 	p := &gemm[E, A]{
-		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows,
+		operands: planning.Operands{Out: []graph.Operand{out}, In: []graph.Operand{x, y}}, rows: rows,
 		turn: simd.MovementOf[A]().Transpose, add: simd.SumsOf[A]().Row,
 		batch: newNest(batchOf(out), batchOf(x), batchOf(y)),
 		m:     x.Shape[r-2], k: x.Shape[r-1], n: y.Shape[r-1],
@@ -96,7 +97,7 @@ type gemmScratch[A any] struct {
 }
 
 func (p *gemm[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := p.operands.check(out, in); err != nil {
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
 	products := p.batch.size()
@@ -104,7 +105,7 @@ func (p *gemm[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 		return nil
 	}
 	exec := x.(*Exec)
-	r := p.states.get()
+	r := p.states.Get()
 	xs, ys, cs := in[p.first].Storage(), in[1-p.first].Storage(), out[0].Storage()
 	r.p, r.x, r.y, r.c = p, tensor.Elements[E](xs), tensor.Elements[E](ys), tensor.Elements[E](cs)
 	if p.rows.same {
@@ -117,7 +118,7 @@ func (p *gemm[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 		r.shared(exec, products)
 	}
 	r.x, r.y, r.c, r.xa, r.ya, r.ca = nil, nil, nil, nil, nil, nil
-	p.states.put(r)
+	p.states.Put(r)
 	return nil
 }
 

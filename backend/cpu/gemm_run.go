@@ -12,7 +12,7 @@ type gemmProducts[E tensor.Element, A float] gemmRun[E, A]
 func (g *gemmProducts[E, A]) chunk(lo, hi int) {
 	r := (*gemmRun[E, A])(g)
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	b := &w.own
 	w.batch.seek(&p.batch, 1, lo)
 	for range hi - lo {
@@ -25,13 +25,13 @@ func (g *gemmProducts[E, A]) chunk(lo, hi int) {
 		}
 		w.batch.next()
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // shared computes the products one after another, each by all threads.
 func (r *gemmRun[E, A]) shared(x *Exec, products int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	panels := ceilDiv(p.m, p.tile.Rows)
 	w.batch.seek(&p.batch, 1, 0)
 	for range products {
@@ -50,7 +50,7 @@ func (r *gemmRun[E, A]) shared(x *Exec, products int) {
 		}
 		w.batch.next()
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // locate puts b on a product.
@@ -93,26 +93,26 @@ type (
 
 func (g *gemmPacking[E, A]) chunk(lo, hi int) {
 	r := (*gemmRun[E, A])(g)
-	w := r.p.spare.get()
+	w := r.p.spare.Get()
 	r.pack(&r.gemmBlock, w, lo, hi)
-	r.p.spare.put(w)
+	r.p.spare.Put(w)
 }
 
 func (g *gemmRows[E, A]) chunk(lo, hi int) {
 	r := (*gemmRun[E, A])(g)
-	w := r.p.spare.get()
+	w := r.p.spare.Get()
 	r.multiply(&r.gemmBlock, w, lo, hi, 0, ceilDiv(r.columns, r.p.tile.Columns))
-	r.p.spare.put(w)
+	r.p.spare.Put(w)
 }
 
 func (g *gemmColumns[E, A]) chunk(lo, hi int) {
 	r := (*gemmRun[E, A])(g)
-	w := r.p.spare.get()
+	w := r.p.spare.Get()
 	if r.p.packY {
 		r.pack(&r.gemmBlock, w, lo, hi)
 	}
 	r.multiply(&r.gemmBlock, w, 0, ceilDiv(r.p.m, r.p.tile.Rows), lo, hi)
-	r.p.spare.put(w)
+	r.p.spare.Put(w)
 }
 
 // multiply does panels p0 to p1 − 1 of strips s0 to s1 − 1 of a block.

@@ -162,8 +162,8 @@ func (c *indexCheck) chunk(lo, hi int) {
 
 // block looks for the first bad value of some and reports whether there is one.
 func (c *indexCheck) block(p *indexOperand, s *tensor.Storage, lo, hi int) bool {
-	l := c.plan.lanes.get()
-	defer c.plan.lanes.put(l)
+	l := c.plan.lanes.Get()
+	defer c.plan.lanes.Put(l)
 	for ; lo < hi; lo += indexBlock {
 		vals := p.values(&l.index, s, lo, l.vals[:min(indexBlock, hi-lo)])
 		if j := p.firstBad(vals); j < len(vals) {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // blocks of the mask hold, the next moves every block by itself, since it knows how many are before. It is
 // bound by the bytes that it reads and writes, or by some 5 operations an element; what is true is no matter.
 type masked[E tensor.Element] struct {
-	operands fixed
+	operands planning.Operands
 	expands  bool
 	big      int    // which operand has the mask's axes: 0 the source, 1 the result
 	lead     nest   // source and result, over the axes before the mask's
@@ -23,8 +24,8 @@ type masked[E tensor.Element] struct {
 	blocks   int    // in the mask
 	each     int    // elements of a block
 	start    [2]int // of source and result
-	states   states[maskedRun[E]]
-	spare    states[maskedScratch]
+	states   planning.States[maskedRun[E]]
+	spare    planning.States[maskedScratch]
 }
 
 // maskedRun is one run; its items are the blocks of every line.
@@ -45,7 +46,7 @@ type maskedScratch struct {
 //
 // Errors: those of op.Infer; tensor.ErrDType and tensor.ErrShape where the result is not what op gives.
 func compileMasked(op graph.Op, axis int, expands bool, out graph.Operand, in []graph.Operand) (graph.Kernel, error) {
-	if err := fits(op, []graph.Operand{out}, in, []bool{true}); err != nil {
+	if err := planning.Valid(op, []graph.Operand{out}, in, []bool{true}); err != nil {
 		return nil, err
 	}
 	switch out.DType.Size() {
@@ -70,7 +71,7 @@ func newMasked[E tensor.Element](axis int, expands bool, out graph.Operand, in [
 	x, mask, y := in[0], in[1], out
 	over := [2]int{mask.Rank(), 1} // the axes that stand for the mask's
 	p := &masked[E]{
-		operands: fixed{out: []graph.Operand{out}, in: slices.Clone(in)}, expands: expands,
+		operands: planning.Operands{Out: []graph.Operand{out}, In: slices.Clone(in)}, expands: expands,
 		start: [2]int{x.Offset, y.Offset},
 	}
 	big, small := x, y
@@ -89,19 +90,19 @@ func newMasked[E tensor.Element](axis int, expands bool, out graph.Operand, in [
 	if size == 0 {
 		p.blocks, p.count = 0, 0
 	}
-	p.states.make = func() *maskedRun[E] { return &maskedRun[E]{p: p, before: make([]int, p.blocks+1)} }
+	p.states.Make = func() *maskedRun[E] { return &maskedRun[E]{p: p, before: make([]int, p.blocks+1)} }
 	return p
 }
 
 func (p *masked[E]) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := p.operands.check(out, in); err != nil {
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
 	lines := p.lead.size()
 	if lines == 0 {
 		return nil
 	}
-	r, x := p.states.get(), ex.(*Exec)
+	r, x := p.states.Get(), ex.(*Exec)
 	r.x, r.y = tensor.Elements[E](in[0].Storage()), tensor.Elements[E](out[0].Storage())
 	r.mask = tensor.Elements[uint8](in[1].Storage())
 	x.run(p.blocks, max(1, 1<<16/p.block), (*maskCounts[E])(r))
@@ -116,7 +117,7 @@ func (p *masked[E]) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) err
 		r.pad(lines, total)
 	}
 	r.x, r.y, r.mask = nil, nil, nil
-	p.states.put(r)
+	p.states.Put(r)
 	return nil
 }
 
@@ -125,7 +126,7 @@ type maskCounts[E tensor.Element] maskedRun[E]
 
 func (r *maskCounts[E]) chunk(lo, hi int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	for ; lo < hi; lo++ {
 		count := 0
 		from, to := lo*p.block, min((lo+1)*p.block, p.body.size())
@@ -138,17 +139,17 @@ func (r *maskCounts[E]) chunk(lo, hi int) {
 		}
 		r.before[lo] = count
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 func (r *maskedRun[E]) chunk(lo, hi int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	for ; lo < hi; lo++ {
 		w.lead.seek(&p.lead, 1, lo/p.blocks)
 		r.move(w, lo%p.blocks, [2]int{p.start[0] + w.lead.at(0), p.start[1] + w.lead.at(1)})
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // move does a block of a line; at is where the line begins in source and result.
@@ -226,7 +227,7 @@ func (r *maskedRun[E]) clear(w *maskedScratch, y int) {
 // pad makes zero what a mask of fewer places than were expected left of every line.
 func (r *maskedRun[E]) pad(lines, total int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.lead.seek(&p.lead, 1, 0)
 	for range lines {
 		for k := total; k < p.count; k++ {
@@ -234,5 +235,5 @@ func (r *maskedRun[E]) pad(lines, total int) {
 		}
 		w.lead.next()
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }

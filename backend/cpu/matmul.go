@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -21,7 +22,7 @@ import (
 // result: 8 products and 8 sums for 9 loads and a store, independent from column to column, and rows of y are
 // used where they lie if they are contiguous. Measured on one core, 2.9 GHz Xeon: 10 GFLOP/s of float32.
 type matmul[E tensor.Element, A summable] struct {
-	operands fixed
+	operands planning.Operands
 	rows     rowsOf[E, A]
 	mac      mac[A]
 	add      func(out, a, b []A)
@@ -31,8 +32,8 @@ type matmul[E tensor.Element, A summable] struct {
 	x, y, c  matrix // x holds the scalars, y the rows
 	width    int    // columns of a strip
 
-	states states[matmulRun[E, A]]
-	spare  states[matmulScratch[A]]
+	states planning.States[matmulRun[E, A]]
+	spare  planning.States[matmulScratch[A]]
 }
 
 // matrix is the distances between neighbouring rows and columns.
@@ -117,7 +118,7 @@ func newMatMul[E tensor.Element, A summable](out, x, y graph.Operand, rows rowsO
 	mac mac[A]) graph.Kernel {
 	r := x.Rank()
 	p := &matmul[E, A]{
-		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, y}}, rows: rows, mac: mac,
+		operands: planning.Operands{Out: []graph.Operand{out}, In: []graph.Operand{x, y}}, rows: rows, mac: mac,
 		add:   simd.SumsOf[A]().Row,
 		batch: newNest(batchOf(out), batchOf(x), batchOf(y)),
 		m:     x.Shape[r-2], k: x.Shape[r-1], n: y.Shape[r-1],

@@ -28,14 +28,14 @@ type matmulScratch[A any] struct {
 const matmulRows = 256
 
 func (p *matmul[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := p.operands.check(out, in); err != nil {
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
 	if p.batch.rows == 0 || p.m == 0 || p.n == 0 {
 		return nil
 	}
 	exec := x.(*Exec)
-	r := p.states.get()
+	r := p.states.Get()
 	xs, ys := in[p.first].Storage(), in[1-p.first].Storage()
 	cs := out[0].Storage()
 	r.p, r.x, r.y, r.c = p, tensor.Elements[E](xs), tensor.Elements[E](ys), tensor.Elements[E](cs)
@@ -45,7 +45,7 @@ func (p *matmul[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) e
 	strips := r.cut(exec.NumThreads())
 	exec.run(strips*r.panels, grainOf(r.height*min(p.width, p.n)*p.k/4), r)
 	r.x, r.y, r.c, r.xa, r.ya, r.ca = nil, nil, nil, nil, nil, nil
-	p.states.put(r)
+	p.states.Put(r)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (r *matmulRun[E, A]) cut(threads int) (strips int) {
 
 func (r *matmulRun[E, A]) chunk(lo, hi int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.x, w.sum = grown(w.x, matmulBlock), grown(w.sum, p.width)
 	perProduct := r.strips * r.panels
 	w.batch.seek(&p.batch, 1, lo/perProduct)
@@ -78,7 +78,7 @@ func (r *matmulRun[E, A]) chunk(lo, hi int) {
 			w.batch.next()
 		}
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // panel computes rows i0 to i1 − 1 of columns j0 to j1 − 1.

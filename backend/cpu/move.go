@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -46,7 +47,7 @@ func movePlanePast[W tensor.Element](dst *tensor.Storage, d walk, src *tensor.St
 }
 
 func moveElements[W tensor.Element](to []W, d walk, from []W, s walk, height, width int, past bool) {
-	dense := s.row != 0 && magnitude(s.row) < magnitude(s.col) && height >= shortLine
+	dense := s.row != 0 && planning.Magnitude(s.row) < planning.Magnitude(s.col) && height >= shortLine
 	if dense || width < shortLine && width < height {
 		height, width = width, height
 		d.row, d.col = d.col, d.row

@@ -1,8 +1,7 @@
 package cpu
 
 import (
-	"slices"
-
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -20,7 +19,7 @@ type nest struct {
 
 // newNest normalises layouts of one shape, keeping the row-major order of the elements.
 func newNest(layouts ...tensor.Layout) nest {
-	shape, strides := jointCoalesce(layouts)
+	shape, strides := planning.Coalesce(layouts...)
 	n := nest{rows: 1, row: 1, step: make([]int, len(layouts)), strides: make([][]int, len(layouts))}
 	for _, l := range layouts {
 		n.offset = append(n.offset, l.Offset)
@@ -44,48 +43,7 @@ func newNest(layouts ...tensor.Layout) nest {
 // newNestByStride is newNest with the axes in the order of the first operand's strides, largest outermost:
 // for work in which the order of the elements does not matter.
 func newNestByStride(layouts ...tensor.Layout) nest {
-	perm := make([]int, layouts[0].Rank())
-	for a := range perm {
-		perm[a] = a
-	}
-	slices.SortStableFunc(perm, func(a, b int) int {
-		return magnitude(layouts[0].Strides[b]) - magnitude(layouts[0].Strides[a])
-	})
-	sorted := make([]tensor.Layout, len(layouts))
-	for k, l := range layouts {
-		sorted[k] = tensor.Must(l.Transpose(perm...))
-	}
-	return newNest(sorted...)
-}
-
-func magnitude(v int) int { return max(v, -v) }
-
-// jointCoalesce drops extent-1 axes and joins neighbours that are one run in every layout.
-func jointCoalesce(layouts []tensor.Layout) (shape []int, strides [][]int) {
-	strides = make([][]int, len(layouts))
-	for a, d := range layouts[0].Shape {
-		if d == 1 {
-			continue
-		}
-		k := len(shape) - 1
-		joins := k >= 0
-		for i, l := range layouts {
-			joins = joins && strides[i][k] == d*l.Strides[a]
-		}
-		if joins {
-			shape[k] *= d
-		} else {
-			shape = append(shape, d)
-		}
-		for i, l := range layouts {
-			if joins {
-				strides[i][k] = l.Strides[a]
-			} else {
-				strides[i] = append(strides[i], l.Strides[a])
-			}
-		}
-	}
-	return shape, strides
+	return newNest(planning.ByStride(layouts...)...)
 }
 
 // cursor walks the rows of a nest and knows where each operand's row begins.

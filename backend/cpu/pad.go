@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/internal/draft"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -128,7 +129,7 @@ func (p *padding) keep(a, d, extent int) kept {
 // compilePad is out = value around x: a movement for x and one for each face of its box in out, or one for
 // the whole box where there is something between the elements of x. It is bound by the bytes of out.
 func compilePad(by padding, out, x, value graph.Operand) (graph.Kernel, error) {
-	k := &piecewise{fixed: fixed{out: []graph.Operand{out}, in: []graph.Operand{x, value}}}
+	k := &piecewise{Operands: planning.Operands{Out: []graph.Operand{out}, In: []graph.Operand{x, value}}}
 	rank := out.Rank()
 	from, size, to, step := make([]int, rank), make([]int, rank), make([]int, rank), make([]int, rank)
 	start, box := make([]int, rank), slices.Clone(out.Shape) // of what is not filled yet

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/internal/draft"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -11,9 +12,9 @@ import (
 type plan struct {
 	name     string
 	dt       tensor.DType
-	operands fixed
+	operands planning.Operands
 	kernel   graph.Kernel
-	runs     states[planRun]
+	runs     planning.States[planRun]
 }
 
 // DType is the element type of the source.
@@ -33,18 +34,18 @@ func (p *plan) execute(x *Exec, out []tensor.Write, in ...[]tensor.Read) error {
 	if x == nil {
 		x = caller
 	}
-	r := p.runs.get()
+	r := p.runs.Get()
 	r.out, r.in = append(r.out[:0], out...), r.in[:0]
 	for _, some := range in {
 		r.in = append(r.in, some...)
 	}
-	err := p.operands.check(r.out, r.in)
+	err := p.operands.Check(r.out, r.in)
 	if err == nil {
 		err = p.kernel.Run(x, r.out, r.in)
 	}
 	clear(r.out)
 	clear(r.in)
-	p.runs.put(r)
+	p.runs.Put(r)
 	return draft.Named(p.name, err)
 }
 
@@ -53,9 +54,9 @@ func (p *plan) compile(d draft.Plan) error {
 	if err := d.Check(); err != nil {
 		return err
 	}
-	f := fixed{out: draft.OperandsOf(d.Out), in: draft.OperandsOf(d.In), inPlace: d.InPlace}
-	p.name, p.dt, p.operands = d.Name, f.in[0].DType, f
-	k, err := d.Kernel(f.out, f.in)
+	f := planning.Operands{Out: draft.OperandsOf(d.Out), In: draft.OperandsOf(d.In), Over: [][]bool{d.InPlace}}
+	p.name, p.dt, p.operands = d.Name, f.In[0].DType, f
+	k, err := d.Kernel(f.Out, f.In)
 	p.kernel = k
 	return draft.Named(d.Name, err)
 }

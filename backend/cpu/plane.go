@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/adjoint-go/adjoint/tensor"
+import (
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
+	"github.com/adjoint-go/adjoint/tensor"
+)
 
 // planes cuts a loop nest over operands of one shape, operand 0 the output, into planes: rectangles along
 // two of its axes, in any order. The columns are the output's axis of smallest stride. The rows are the axis
@@ -93,10 +96,10 @@ func ceilDiv(a, b int) int { return (a + b - 1) / b }
 // counts as none.
 func (n *nest) transposedAxis() int {
 	for k, step := range n.step {
-		axis, least := -1, magnitude(step)
+		axis, least := -1, planning.Magnitude(step)
 		for a, s := range n.strides[k] {
-			if s != 0 && magnitude(s) < least {
-				axis, least = a, magnitude(s)
+			if s != 0 && planning.Magnitude(s) < least {
+				axis, least = a, planning.Magnitude(s)
 			}
 		}
 		if axis >= 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/internal/draft"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -49,7 +50,7 @@ func CompileNorm(dt tensor.DType, p float64, src, dst tensor.Layout, axes []int)
 			return err
 		},
 		Shapes: func() error {
-			kept, _ := splitAxes(from.Layout, n.axes)
+			kept, _ := planning.Split(from.Layout, n.axes)
 			return to.Fits(kept.Shape, "source shape %v without axes %v", from.Shape, n.axes)
 		},
 		Kernel: func(out, in []graph.Operand) (graph.Kernel, error) {

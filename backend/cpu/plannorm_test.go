@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -71,7 +72,7 @@ func TestNormPlan(t *testing.T) {
 // normed is a norm by the plan, in row-major order.
 func normed(t *testing.T, x *Exec, p float64, src tensor.View, axes []int) tensor.View {
 	t.Helper()
-	kept, _ := splitAxes(src.Layout(), axes)
+	kept, _ := planning.Split(src.Layout(), axes)
 	dst := blank(src.DType().Real(), tensor.RowMajor(kept.Shape))
 	plan, err := CompileNorm(src.DType(), p, src.Layout(), dst.Layout(), append([]int{}, axes...))
 	if err == nil {

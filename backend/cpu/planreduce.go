@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/internal/draft"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -41,11 +42,11 @@ func CompileReduce(dt tensor.DType, fn ops.ReduceFn, src, dst tensor.Layout, axe
 			return err
 		},
 		Shapes: func() error {
-			kept, _ := splitAxes(from.Layout, p.axes)
+			kept, _ := planning.Split(from.Layout, p.axes)
 			return to.Fits(kept.Shape, "source shape %v without axes %v", from.Shape, p.axes)
 		},
 		Possible: func() error {
-			_, folded := splitAxes(from.Layout, p.axes)
+			_, folded := planning.Split(from.Layout, p.axes)
 			extreme := fn == ops.ReduceMax || fn == ops.ReduceMin
 			if extreme && slices.Contains(folded.Shape, 0) && !slices.Contains(to.Shape, 0) {
 				return tensor.Errorf("", tensor.ErrUnsupported,

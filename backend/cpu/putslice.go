@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -26,7 +27,7 @@ func compilePutSlice(op ops.PutSliceOp, out graph.Operand, in []graph.Operand) (
 	}
 	size := out.DType.Size()
 	return &piecewise{
-		fixed{[]graph.Operand{out}, in, []bool{true, false}},
+		planning.Operands{Out: []graph.Operand{out}, In: in, Over: [][]bool{{true, false}}},
 		[]part{{copyTiles(size, out.Layout, x.Layout), 0}, {moveTiles(size, slice, u.Layout), 1}},
 	}, nil
 }

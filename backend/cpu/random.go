@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/internal/philox"
 	"github.com/adjoint-go/adjoint/ops"
@@ -28,7 +29,7 @@ func compileRandomBits(op ops.RandomBitsOp, out, key graph.Operand) (graph.Kerne
 		offset: op.Offset,
 	}
 	t := mapTiles(dear, copyTile[uint32], sourceBy(words.make), out, positions)
-	return &elementwiseKernel{fixed{out: []graph.Operand{out}, in: []graph.Operand{key}}, t}, nil
+	return &elementwiseKernel{planning.Operands{Out: []graph.Operand{out}, In: []graph.Operand{key}}, t}, nil
 }
 
 // wordSource is where the keys' words are, how many words each key gives, and the counter of their first

@@ -2,8 +2,8 @@ package cpu
 
 import (
 	"math"
-	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -101,24 +101,11 @@ func validReduce(op ops.ReduceOp, out graph.Operand, in []graph.Operand) error {
 				op.Axes, x.Shape)
 		}
 	}
-	if kept, _ := splitAxes(x.Layout, op.Axes); !tensor.EqualShapes(kept.Shape, out.Shape) {
+	if kept, _ := planning.Split(x.Layout, op.Axes); !tensor.EqualShapes(kept.Shape, out.Shape) {
 		return tensor.Errorf("", tensor.ErrShape, "the result has shape %v, want %v: operand 0 has %v, axes %v",
 			out.Shape, kept.Shape, x.Shape, op.Axes)
 	}
 	return nil
-}
-
-// splitAxes parts a layout in its other axes, with its offset, and the named ones, from offset 0.
-func splitAxes(l tensor.Layout, axes []int) (kept, named tensor.Layout) {
-	kept.Offset = l.Offset
-	for a, d := range l.Shape {
-		to := &kept
-		if slices.Contains(axes, a) {
-			to = &named
-		}
-		to.Shape, to.Strides = append(to.Shape, d), append(to.Strides, l.Strides[a])
-	}
-	return kept, named
 }
 
 func newBoolReduce(op ops.ReduceOp, out graph.Operand, in []graph.Operand) graph.Kernel {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -20,7 +21,7 @@ type reduction[A any] struct {
 // reducer folds lines of elements E and writes a value a line.
 type reducer[E tensor.Element, A summable] struct {
 	reduction[A]
-	operands fixed
+	operands planning.Operands
 	folder   folder[E, A]
 	rows     rowsOf[E, A] // its store is not used
 	store    func(dst *tensor.Storage, at, step int, values []A)
@@ -29,8 +30,8 @@ type reducer[E tensor.Element, A summable] struct {
 	initIn   int  // and in which operand
 	feed     *feed
 
-	states states[reduceRun[E, A]]
-	spare  states[reduceScratch[E, A]]
+	states planning.States[reduceRun[E, A]]
+	spare  planning.States[reduceScratch[E, A]]
 }
 
 // reduceScratch is what a chunk works with.
@@ -57,12 +58,12 @@ type reduceRun[E tensor.Element, A summable] struct {
 
 func newReducer[E tensor.Element, A summable](op ops.ReduceOp, out graph.Operand, in []graph.Operand,
 	rows rowsOf[E, A], how reduction[A]) *reducer[E, A] {
-	kept, folded := splitAxes(in[0].Layout, op.Axes)
+	kept, folded := planning.Split(in[0].Layout, op.Axes)
 	p := &reducer[E, A]{reduction: how, rows: rows, kept: newNestByStride(kept, out.Layout), initAt: -1}
 	p.store = func(dst *tensor.Storage, at, step int, values []A) {
 		rows.store(tensor.Elements[E](dst), at, step, values)
 	}
-	p.operands = fixed{out: []graph.Operand{out}, in: slices.Clone(in)}
+	p.operands = planning.Operands{Out: []graph.Operand{out}, In: slices.Clone(in)}
 	if op.Init {
 		p.initAt, p.initIn = in[1].Offset, 1
 	}
@@ -85,14 +86,14 @@ func newFolder[E tensor.Element, A summable](rows rowsOf[E, A], line tensor.Layo
 }
 
 func (p *reducer[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := p.operands.check(out, in); err != nil {
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
 	units := p.kept.rows * stripsPerRow(&p.kept, p.folder.width)
 	if units == 0 {
 		return nil
 	}
-	r := p.states.get()
+	r := p.states.Get()
 	r.p, r.dst = p, out[len(out)-1].Storage()
 	if p.feed == nil {
 		r.src = in[0].Storage()
@@ -105,7 +106,7 @@ func (p *reducer[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 	r.all(x.(*Exec), units)
 	r.src, r.dst = nil, nil
 	clear(r.memory)
-	p.states.put(r)
+	p.states.Put(r)
 	return nil
 }
 
@@ -139,7 +140,7 @@ func (r *reduceRun[E, A]) all(x *Exec, units int) {
 
 func (r *reduceRun[E, A]) chunk(lo, hi int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	if p.feed == nil {
 		p.folder.prepare(&w.lineReader, r.src)
 	} else {
@@ -167,7 +168,7 @@ func (r *reduceRun[E, A]) chunk(lo, hi int) {
 	}
 	w.release()
 	w.fed.machine.release()
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // foldPart folds elements from to to − 1 of the lines of the strip that w stands on: where they lie, or as they are
@@ -207,7 +208,7 @@ func (r *reduceRun[E, A]) whole(w *reduceScratch[E, A], values, top []A) {
 func (r *reduceRun[E, A]) join(units int) {
 	p := r.p
 	width := p.folder.width
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.values = grown(w.values, width)
 	w.s.seek(&p.kept, width, 0)
 	for unit := range units {
@@ -229,7 +230,7 @@ func (r *reduceRun[E, A]) join(units int) {
 		}
 		w.s.next()
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // withInit joins the init element, where there is one, to each of the values.

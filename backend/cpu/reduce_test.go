@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/adjoint-go/adjoint/backend/internal/draft"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/ops"
@@ -36,7 +37,7 @@ func reduceInto(x *Exec, op ops.ReduceOp, out tensor.View, in ...tensor.View) er
 // reduced is the row-major values of a reduction.
 func reduced[T tensor.Element](t *testing.T, x *Exec, fn ops.ReduceFn, axes []int, in ...tensor.View) []T {
 	t.Helper()
-	kept, _ := splitAxes(in[0].Layout(), axes)
+	kept, _ := planning.Split(in[0].Layout(), axes)
 	out := tensor.Must(tensor.New(tensor.DTypeFor[T](), kept.Shape...))
 	if err := reduceInto(x, ops.ReduceOp{Fn: fn, Axes: axes, Init: len(in) > 1}, out.View(), in...); err != nil {
 		t.Fatal(err)
@@ -170,7 +171,7 @@ type refFold[A any] func(line []A) A
 
 // refReduce is a reduction, a line at a time, in row-major order.
 func refReduce[T tensor.Element, A any](values []T, shape, axes []int, widen func(T) A, narrow func(A) T, line refFold[A]) []T {
-	kept, named := splitAxes(tensor.RowMajor(shape), axes)
+	kept, named := planning.Split(tensor.RowMajor(shape), axes)
 	var out []T
 	for i := range tensor.Indices(kept.Shape) {
 		base := kept.At(i)
@@ -317,7 +318,7 @@ func sweepReduce[T tensor.Element, A any](t *testing.T, run reduceWith, widen fu
 // checkHoled reduces into memory of a kind whose elements and holes hold a mark before.
 func checkHoled[T tensor.Element](t *testing.T, run reduceWith, x *Exec, op ops.ReduceOp, in tensor.View, kind string, want []T) {
 	t.Helper()
-	kept, _ := splitAxes(in.Layout(), op.Axes)
+	kept, _ := planning.Split(in.Layout(), op.Axes)
 	l, n := layoutOf(kind, kept.Shape)
 	mark := element[T](55, 55)
 	data := slices.Repeat([]T{mark}, n)
@@ -464,7 +465,7 @@ func BenchmarkReduce(b *testing.B) {
 		{"logsumexp/leading", ops.ReduceLogSumExp, []int{0}}, {"logsumexp/contiguous", ops.ReduceLogSumExp, []int{1}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			kept, _ := splitAxes(in.Layout(), c.axes)
+			kept, _ := planning.Split(in.Layout(), c.axes)
 			out := tensor.Must(tensor.New(tensor.Float32, kept.Shape...))
 			k := tensor.Must(compileReduce(ops.ReduceOp{Fn: c.fn, Axes: c.axes}, operandOf(out.View()), []graph.Operand{operandOf(in.View())}))
 			b.SetBytes(n * n * 4)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -109,7 +110,7 @@ const (
 // scanPlan is a scan whatever its element type. Every scan goes forwards: one that is reversed has reversed
 // layouts.
 type scanPlan struct {
-	operands     fixed
+	operands     planning.Operands
 	affine       bool
 	exclusive    bool
 	indices      bool
@@ -131,9 +132,9 @@ func newScanPlan(op ops.ScanOp, out, in []graph.Operand, used []bool) scanPlan {
 	if !s.indices {
 		out = out[:1]
 	}
-	s.operands = fixed{out: slices.Clone(out), in: slices.Clone(in), inPlace: make([]bool, len(in))}
+	s.operands = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in), Over: [][]bool{make([]bool, len(in))}}
 	for i := range in {
-		s.operands.inPlace[i] = !op.Exclusive
+		s.operands.Over[0][i] = !op.Exclusive
 	}
 	of := [scanSlots]tensor.Layout{out[0].Layout, in[len(in)-1].Layout, in[0].Layout, out[len(out)-1].Layout}
 	kept := make([]tensor.Layout, scanSlots)
@@ -142,7 +143,7 @@ func newScanPlan(op ops.ScanOp, out, in []graph.Operand, used []bool) scanPlan {
 			l = tensor.Must(l.Reverse(op.Axis))
 		}
 		s.step[k] = l.Strides[op.Axis]
-		kept[k], _ = splitAxes(l, []int{op.Axis})
+		kept[k], _ = planning.Split(l, []int{op.Axis})
 	}
 	if op.Reverse {
 		s.first, s.along = s.length-1, -1

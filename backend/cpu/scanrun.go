@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -18,8 +19,8 @@ type scanner[E tensor.Element, A summable] struct {
 	scanLoops[A]
 	rows rowsOf[E, A]
 
-	states states[scanRun[E, A]]
-	spare  states[scanScratch[E, A]]
+	states planning.States[scanRun[E, A]]
+	spare  planning.States[scanScratch[E, A]]
 }
 
 const (
@@ -88,15 +89,15 @@ func newScanner[E tensor.Element, A summable](s scanPlan, rows rowsOf[E, A], how
 }
 
 func (p *scanner[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	out = out[:min(len(out), len(p.operands.out))] // a result that is not wanted may be anything
-	if err := p.operands.check(out, in); err != nil {
+	out = out[:min(len(out), len(p.operands.Out))] // a result that is not wanted may be anything
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
 	if p.length == 0 {
 		return nil
 	}
 	ex := x.(*Exec)
-	r := p.states.get()
+	r := p.states.Get()
 	r.p, r.y, r.x, r.a = p, out[0].Storage(), in[len(in)-1].Storage(), in[0].Storage()
 	if p.indices {
 		r.at = out[1].Storage()
@@ -115,13 +116,13 @@ func (p *scanner[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 	units := p.lines.rows * stripsPerRow(&p.lines, r.width)
 	ex.run(units, grainOf(p.cost*p.length*min(r.width, p.lines.row)), r)
 	r.y, r.x, r.a, r.at = nil, nil, nil, nil
-	p.states.put(r)
+	p.states.Put(r)
 	return nil
 }
 
 func (r *scanRun[E, A]) chunk(lo, hi int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.prepare(r)
 	w.s.seek(&p.lines, r.width, lo)
 	for range hi - lo {
@@ -143,7 +144,7 @@ func (r *scanRun[E, A]) chunk(lo, hi int) {
 		simd.FencePast()
 	}
 	w.release()
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // prepare readies w for a run.

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -12,10 +13,10 @@ import (
 // offsets of y, copies x to y, and then divides y among the threads: each visits the updates of its part in
 // row-major order, so the bits are those of the sequential loop.
 type scatter struct {
-	fixed    fixed
+	fixed    planning.Operands
 	plan     *windowPlan
 	work     func() scatterWork
-	states   states[scatterRun]
+	states   planning.States[scatterRun]
 	size     int    // elements of the updates
 	start    *sweep // y = x
 	width    int    // bytes of an element
@@ -76,8 +77,8 @@ func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Opera
 	if err != nil {
 		return nil, err
 	}
-	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in), inPlace: make([]bool, len(in))}
-	k.fixed.inPlace[0] = true
+	k.fixed = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in), Over: [][]bool{make([]bool, len(in))}}
+	k.fixed.Over[0][0] = true
 	k.reach, k.width, k.size = bounds{lo, hi}, in[0].DType.Size(), tensor.Size(s.resolved.Shape)
 	k.start = &sweep{nest: newNestBySecond(in[0].Layout, out[0].Layout)}
 	w.reach = hi
@@ -85,7 +86,7 @@ func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Opera
 	s.ordered = true
 	k.divide(s)
 	k.plan = s.plan()
-	k.states.make = func() *scatterRun {
+	k.states.Make = func() *scatterRun {
 		return &scatterRun{
 			windowRun: windowRun{plan: k.plan}, kernel: k, work: k.work(), copies: newCopyRun(k.start, k.width),
 		}
@@ -128,11 +129,11 @@ func (k *scatter) divide(s *windowSpec) {
 
 // Run scatters. Errors: those of the plan's check; *ops.IndexError.
 func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	out = out[:min(len(out), len(k.fixed.out))] // a result that is not wanted may be anything
-	if err := k.fixed.check(out, in); err != nil {
+	out = out[:min(len(out), len(k.fixed.Out))] // a result that is not wanted may be anything
+	if err := k.fixed.Check(out, in); err != nil {
 		return err
 	}
-	x, r := ex.(*Exec), k.states.get()
+	x, r := ex.(*Exec), k.states.Get()
 	r.windowRun.bind(in[len(in)-len(k.plan.index):])
 	err := r.checkIndices(x)
 	if err == nil {
@@ -142,7 +143,7 @@ func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error
 		}
 	}
 	r.windowRun.release()
-	k.states.put(r)
+	k.states.Put(r)
 	return err
 }
 
@@ -163,11 +164,11 @@ func (r *scatterRun) scatter(x *Exec, out []tensor.Write, in []tensor.Read) {
 type scatterResolve scatterRun
 
 func (r *scatterResolve) chunk(lo, hi int) {
-	l := r.plan.lanes.get()
+	l := r.plan.lanes.Get()
 	for ; lo < hi; lo += indexBlock {
 		r.resolve(l, lo, r.at[lo:min(lo+indexBlock, hi)])
 	}
-	r.plan.lanes.put(l)
+	r.plan.lanes.Put(l)
 }
 
 // chunk does the parts lo to hi − 1 of y.
@@ -189,9 +190,9 @@ func (r *scatterRun) chunk(lo, hi int) {
 		b, each := share(k.lead), p.positions/k.lead
 		do.pos = bounds{b.lo * each, b.hi * each}
 	}
-	l := p.lanes.get()
+	l := p.lanes.Get()
 	for _, rows := range r.work.passes() {
 		p.apply(l, rows, r.at[do.pos.lo:do.pos.hi], &do)
 	}
-	p.lanes.put(l)
+	p.lanes.Put(l)
 }

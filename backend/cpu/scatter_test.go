@@ -122,9 +122,9 @@ func (g *scatterRig[T]) check(t testing.TB, n int, c *windowCase) {
 
 // runBackwards does the parts in reverse order: they are independent, or it shows.
 func (k *scatter) runBackwards(out []tensor.Write, in []tensor.Read) {
-	r := k.states.get()
+	r := k.states.Get()
 	r.bind(in[len(in)-len(k.plan.index):])
-	if n := k.start.nest.size(); n > 0 && !identical(out[0].View(), in[0].View()) {
+	if n := k.start.nest.size(); n > 0 && !tensor.Same(out[0].View(), in[0].View()) {
 		r.copies.move.bind(in[0].Storage(), out[0].Storage())
 		r.copies.chunk(0, n)
 	}
@@ -138,7 +138,7 @@ func (k *scatter) runBackwards(out []tensor.Write, in []tensor.Read) {
 		}
 		r.work.close(executors[0], out)
 	}
-	k.states.put(r)
+	k.states.Put(r)
 }
 
 // indexViews lays the index operands out.

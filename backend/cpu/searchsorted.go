@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -11,14 +12,14 @@ import (
 // searcher finds places in ascending lines by halving. It is bound by the latency of a chain of log₂ n reads
 // per value.
 type searcher[E word] struct {
-	operands fixed
+	operands planning.Operands
 	order    keyOrder[E]
 	values   nest // v, a without its last axis, and the result
 	step     int  // along a line of a
 	length   int
 	right    bool
-	states   states[searchRun[E]]
-	cursors  states[cursor]
+	states   planning.States[searchRun[E]]
+	cursors  planning.States[cursor]
 }
 
 // searchRun is one run; its items are values.
@@ -32,7 +33,7 @@ type searchRun[E word] struct {
 //
 // Errors: those of op.Infer; tensor.ErrDType and tensor.ErrShape where the result is not what op gives.
 func compileSearchSorted(op ops.SearchSortedOp, out graph.Operand, in []graph.Operand) (graph.Kernel, error) {
-	if err := fits(op, []graph.Operand{out}, in, []bool{true}); err != nil {
+	if err := planning.Valid(op, []graph.Operand{out}, in, []bool{true}); err != nil {
 		return nil, err
 	}
 	switch in[0].DType.Size() {
@@ -51,30 +52,30 @@ func newSearcher[E word](op ops.SearchSortedOp, out graph.Operand, in []graph.Op
 	lines := tensor.Layout{Shape: slices.Clone(v.Shape), Strides: slices.Clone(a.Strides), Offset: a.Offset}
 	lines.Strides[last] = 0 // every value of a line of v searches the same line of a
 	p := &searcher[E]{
-		operands: fixed{out: []graph.Operand{out}, in: slices.Clone(in)},
+		operands: planning.Operands{Out: []graph.Operand{out}, In: slices.Clone(in)},
 		order:    newKeyOrder[E](a.DType, ops.Ascending), values: newNest(v.Layout, lines, out.Layout),
 		step: a.Strides[last], length: a.Shape[last], right: op.Right,
 	}
-	p.states.make = func() *searchRun[E] { return &searchRun[E]{p: p} }
+	p.states.Make = func() *searchRun[E] { return &searchRun[E]{p: p} }
 	return p
 }
 
 func (p *searcher[E]) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := p.operands.check(out, in); err != nil {
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
-	r := p.states.get()
+	r := p.states.Get()
 	r.a, r.v = tensor.Elements[E](in[0].Storage()), tensor.Elements[E](in[1].Storage())
 	r.out = tensor.Elements[int64](out[0].Storage())
 	ex.(*Exec).run(p.values.size(), 256, r)
 	r.a, r.v, r.out = nil, nil, nil
-	p.states.put(r)
+	p.states.Put(r)
 	return nil
 }
 
 func (r *searchRun[E]) chunk(lo, hi int) {
 	n := &r.p.values
-	c := r.p.cursors.get()
+	c := r.p.cursors.Get()
 	c.seek(n, lo/n.row)
 	for lo < hi {
 		col := lo % n.row
@@ -84,7 +85,7 @@ func (r *searchRun[E]) chunk(lo, hi int) {
 		}
 		c.next(n)
 	}
-	r.p.cursors.put(c)
+	r.p.cursors.Put(c)
 }
 
 // search is the number of elements before v on the line that begins at an offset.

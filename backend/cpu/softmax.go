@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -19,7 +20,7 @@ import (
 // It is bound by the exponential. Where elements are of the type computed with, exponentials wait for s in
 // the result's memory; halves compute them twice, since a half cannot hold them.
 type softmax[E tensor.Element, A float] struct {
-	operands fixed
+	operands planning.Operands
 	folder   folder[E, A]
 	exps     *exponentials[A]
 	top, sum *fold[A]
@@ -30,8 +31,8 @@ type softmax[E tensor.Element, A float] struct {
 	held     bool
 	floats   simd.Floats[A] // for the division
 
-	states states[softmaxRun[E, A]]
-	spare  states[softmaxScratch[E, A]]
+	states planning.States[softmaxRun[E, A]]
+	spare  planning.States[softmaxScratch[E, A]]
 }
 
 type softmaxRun[E tensor.Element, A float] struct {
@@ -75,10 +76,10 @@ func compileSoftmax(op ops.SoftmaxOp, out, in graph.Operand) (graph.Kernel, erro
 
 func newSoftmax[E tensor.Element, A float](op ops.SoftmaxOp, out, in graph.Operand, rows rowsOf[E, A],
 	exps *exponentials[A]) graph.Kernel {
-	keptIn, line := splitAxes(in.Layout, []int{op.Axis})
-	keptOut, _ := splitAxes(out.Layout, []int{op.Axis})
+	keptIn, line := planning.Split(in.Layout, []int{op.Axis})
+	keptOut, _ := planning.Split(out.Layout, []int{op.Axis})
 	p := &softmax[E, A]{
-		operands: fixed{out: []graph.Operand{out}, in: []graph.Operand{in}, inPlace: []bool{true}},
+		operands: planning.Operands{Out: []graph.Operand{out}, In: []graph.Operand{in}, Over: [][]bool{{true}}},
 		exps:     exps,
 		top:      maxOf(A(math.Inf(-1))), sum: sumOf[A](false),
 		rows: rows, kept: newNestByStride(keptIn, keptOut), outStep: out.Strides[op.Axis], log: op.Log,
@@ -90,24 +91,24 @@ func newSoftmax[E tensor.Element, A float](op ops.SoftmaxOp, out, in graph.Opera
 }
 
 func (p *softmax[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := p.operands.check(out, in); err != nil {
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
 	if p.folder.length == 0 {
 		return nil // of lines without elements there may be any number
 	}
 	units := p.kept.rows * stripsPerRow(&p.kept, p.folder.width)
-	r := p.states.get()
+	r := p.states.Get()
 	r.p, r.src, r.dst = p, in[0].Storage(), out[0].Storage()
 	x.(*Exec).run(units, grainOf(8*p.folder.length*min(p.folder.width, p.kept.row)), r)
 	r.src, r.dst = nil, nil
-	p.states.put(r)
+	p.states.Put(r)
 	return nil
 }
 
 func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	p.folder.prepare(&w.lineReader, r.src)
 	w.dst = tensor.Elements[E](r.dst)
 	w.top, w.sum = grown(w.top, p.folder.width), grown(w.sum, p.folder.width)
@@ -139,7 +140,7 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	}
 	w.release()
 	w.dst, w.held.out = nil, nil
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // line does one line, block by block.

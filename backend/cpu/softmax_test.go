@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/internal/fmath"
 	"github.com/adjoint-go/adjoint/ops"
@@ -96,7 +97,7 @@ func sweepSoftmax[T tensor.Element, A float](t *testing.T, widen func(T) A, narr
 		for axis := range shape {
 			for _, log := range []bool{false, true} {
 				want := make([]T, len(values))
-				kept, line := splitAxes(tensor.RowMajor(shape), []int{axis})
+				kept, line := planning.Split(tensor.RowMajor(shape), []int{axis})
 				for i := range tensor.Indices(kept.Shape) {
 					x := make([]A, line.Size())
 					for j := range x {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -13,7 +14,7 @@ import (
 // operand, of any dtype, that is wanted. Finding it is bound by the memory of the keys (see ranker.sort),
 // moving by the latency of reading a line in another order, which a line in the cache hides.
 type sorter struct {
-	operands     fixed
+	operands     planning.Operands
 	lines        nest  // operands, then results, then the permutation
 	from, to     []int // steps along a line, of the operands and of the results
 	length, size int
@@ -21,8 +22,8 @@ type sorter struct {
 	whole        func() wholeLine // where threads may work on one line together
 	moves        []lineMove       // per operand
 	used         []bool           // per result
-	states       states[sortRun]
-	spare        states[sortScratch]
+	states       planning.States[sortRun]
+	spare        planning.States[sortScratch]
 }
 
 // sortRun is one run; its items are lines.
@@ -74,7 +75,7 @@ func newSorter(op ops.SortOp, out, in []graph.Operand, used []bool) (*sorter, er
 		}
 	}
 	p := &sorter{
-		operands: fixed{out: slices.Clone(out), in: slices.Clone(in)},
+		operands: planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)},
 		length:   in[0].Shape[op.Axis], size: op.Size, used: slices.Clone(used),
 	}
 	if p.length > math.MaxUint32 {
@@ -83,7 +84,7 @@ func newSorter(op ops.SortOp, out, in []graph.Operand, used []bool) (*sorter, er
 	}
 	var kept []tensor.Layout
 	for _, o := range slices.Concat(in, out) {
-		l, _ := splitAxes(o.Layout, []int{op.Axis})
+		l, _ := planning.Split(o.Layout, []int{op.Axis})
 		kept = append(kept, l)
 	}
 	p.lines = newNestByStride(kept...)
@@ -98,14 +99,14 @@ func newSorter(op ops.SortOp, out, in []graph.Operand, used []bool) (*sorter, er
 	if op.Keys == 1 && p.size >= max(longLine, p.length/8) { // of few, selecting is the smaller part
 		p.whole = newWholeLine(in[0].DType, op.Order)
 	}
-	p.states.make = func() *sortRun {
+	p.states.Make = func() *sortRun {
 		r := &sortRun{p: p, src: make([]*tensor.Storage, len(in)), dst: make([]*tensor.Storage, len(out))}
 		if p.whole != nil {
 			r.line = p.whole()
 		}
 		return r
 	}
-	p.spare.make = func() *sortScratch {
+	p.spare.Make = func() *sortScratch {
 		w := new(sortScratch)
 		for _, k := range p.keys {
 			w.keys = append(w.keys, k())
@@ -116,7 +117,7 @@ func newSorter(op ops.SortOp, out, in []graph.Operand, used []bool) (*sorter, er
 }
 
 func (p *sorter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := p.operands.check(out, in); err != nil {
+	if err := p.operands.Check(out, in); err != nil {
 		return err
 	}
 	p.run(ex.(*Exec), out, in)
@@ -129,7 +130,7 @@ func (p *sorter) run(x *Exec, out []tensor.Write, in []tensor.Read) {
 	if lines == 0 || p.size == 0 {
 		return
 	}
-	r := p.states.get()
+	r := p.states.Get()
 	for k, v := range in {
 		r.src[k] = v.Storage()
 	}
@@ -143,19 +144,19 @@ func (p *sorter) run(x *Exec, out []tensor.Write, in []tensor.Read) {
 	}
 	clear(r.src)
 	clear(r.dst)
-	p.states.put(r)
+	p.states.Put(r)
 }
 
 func (r *sortRun) chunk(lo, hi int) {
 	p := r.p
-	w := p.spare.get()
+	w := p.spare.Get()
 	w.s.seek(&p.lines, 1, lo)
 	for range hi - lo {
 		perm := r.order(w)
 		r.move(w, perm, 0)
 		w.s.next()
 	}
-	p.spare.put(w)
+	p.spare.Put(w)
 }
 
 // together sorts line by line, each on all threads.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -13,7 +14,7 @@ import (
 // in a chain, in order; each chain is summed from zero in a buffer and applied once. It is bound by memory:
 // of y it touches what the indices name, once, and u is read once. Places are divided among the threads.
 type sparseUpdate[T float32 | float64] struct {
-	fixed  fixed
+	fixed  planning.Operands
 	plan   *windowPlan
 	start  *sweep // y = x
 	op     ops.SparseUpdateOp
@@ -24,7 +25,7 @@ type sparseUpdate[T float32 | float64] struct {
 	unit   int
 	slots  int
 	most   int // parts that are worth a thread
-	states states[sparseRun[T]]
+	states planning.States[sparseRun[T]]
 }
 
 type sparseRun[T float32 | float64] struct {
@@ -71,8 +72,8 @@ func newSparseUpdate[T float32 | float64](op ops.SparseUpdateOp, out, in []graph
 	if op.Plus {
 		k.join = floatBinary[T](ops.BinaryAdd)
 	}
-	k.fixed = fixed{out: slices.Clone(out), in: slices.Clone(in), inPlace: make([]bool, len(in))}
-	k.fixed.inPlace[0] = true
+	k.fixed = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in), Over: [][]bool{make([]bool, len(in))}}
+	k.fixed.Over[0][0] = true
 	k.start = &sweep{nest: newNestBySecond(in[0].Layout, out[0].Layout)}
 	s.x, s.u, s.spread, s.ordered = out[0].Layout, []tensor.Layout{in[1].Layout}, spreadAll, true
 	k.plan = s.plan()
@@ -81,7 +82,7 @@ func newSparseUpdate[T float32 | float64](op ops.SparseUpdateOp, out, in []graph
 	}
 	k.units(s)
 	k.most = max(1, k.plan.positions*k.plan.elements/tuning.grain)
-	k.states.make = func() *sparseRun[T] {
+	k.states.Make = func() *sparseRun[T] {
 		return &sparseRun[T]{windowRun: windowRun{plan: k.plan}, k: k, copies: newCopyRun(k.start, sizeOf[T]())}
 	}
 	return k, nil
@@ -102,7 +103,7 @@ func (k *sparseUpdate[T]) units(s *windowSpec) {
 }
 
 func gcd(a, b int) int {
-	a, b = magnitude(a), magnitude(b)
+	a, b = planning.Magnitude(a), planning.Magnitude(b)
 	for b != 0 {
 		a, b = b, a%b
 	}
@@ -111,10 +112,10 @@ func gcd(a, b int) int {
 
 // Run updates. Errors: those of the plan's check; *ops.IndexError.
 func (k *sparseUpdate[T]) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := k.fixed.check(out, in); err != nil {
+	if err := k.fixed.Check(out, in); err != nil {
 		return err
 	}
-	x, r := ex.(*Exec), k.states.get()
+	x, r := ex.(*Exec), k.states.Get()
 	r.windowRun.bind(in[len(in)-len(k.plan.index):])
 	err := r.checkIndices(x)
 	if err == nil {
@@ -127,7 +128,7 @@ func (k *sparseUpdate[T]) Run(ex graph.Exec, out []tensor.Write, in []tensor.Rea
 		r.y, r.u = nil, nil
 	}
 	r.windowRun.release()
-	k.states.put(r)
+	k.states.Put(r)
 	return err
 }
 
@@ -164,7 +165,7 @@ type sparseResolve[T float32 | float64] sparseRun[T]
 
 func (r *sparseResolve[T]) chunk(lo, hi int) {
 	p := r.k.plan
-	l := p.lanes.get()
+	l := p.lanes.Get()
 	for at := lo; at < hi; at += indexBlock {
 		r.resolve(l, at, r.at[at:min(at+indexBlock, hi)])
 	}
@@ -176,7 +177,7 @@ func (r *sparseResolve[T]) chunk(lo, hi int) {
 		}
 		lo += n
 	}
-	p.lanes.put(l)
+	p.lanes.Put(l)
 }
 
 func (r *sparseRun[T]) slot(offset int) int { return (offset - r.k.origin) / r.k.unit }
@@ -188,7 +189,7 @@ func (r *sparseRun[T]) chunk(lo, hi int) {
 	for part := lo; part < hi; part++ {
 		from, to := k.reach.lo+span*part/r.parts, k.reach.lo+span*(part+1)/r.parts
 		r.firsts[part] = r.link(r.firsts[part][:0], from, to)
-		l := k.plan.lanes.get()
+		l := k.plan.lanes.Get()
 		w := r.work[part]
 		r.open(w)
 		for _, p := range r.firsts[part] {
@@ -196,7 +197,7 @@ func (r *sparseRun[T]) chunk(lo, hi int) {
 			r.last[r.slot(r.at[p])] = 0
 		}
 		w.add.bind(&[slots][]T{})
-		k.plan.lanes.put(l)
+		k.plan.lanes.Put(l)
 	}
 }
 
@@ -278,14 +279,14 @@ func (r *sparseRun[T]) dense() {
 		return
 	}
 	sums := make([]T, k.reach.hi)
-	l := k.plan.lanes.get()
+	l := k.plan.lanes.Get()
 	rows := new(addRows[T])
 	rows.y, rows.u = sums, r.u
 	do := windowPart{win: bounds{0, k.plan.elements}, starts: k.reach, filter: k.plan.mode.OOB == ops.OOBSkip}
 	if len(r.at) > 0 {
 		k.plan.apply(l, rows, r.at, &do)
 	}
-	k.plan.lanes.put(l)
+	k.plan.lanes.Put(l)
 	var walk runWalk
 	var at [2]int
 	w := new(sparseWork[T])
@@ -302,9 +303,9 @@ func (r *sparseRun[T]) dense() {
 
 // checkPlaces is the kernel of ops.CheckPlacesOp: the check of a scatter, alone.
 type checkPlaces struct {
-	fixed  fixed
+	fixed  planning.Operands
 	plan   *windowPlan
-	states states[windowRun]
+	states planning.States[windowRun]
 }
 
 func compileCheckPlaces(op ops.CheckPlacesOp, out, in []graph.Operand) (graph.Kernel, error) {
@@ -314,21 +315,21 @@ func compileCheckPlaces(op ops.CheckPlacesOp, out, in []graph.Operand) (graph.Ke
 		return nil, err
 	}
 	s.u = []tensor.Layout{tensor.RowMajor(s.resolved.Shape)}
-	k := &checkPlaces{fixed: fixed{out: slices.Clone(out), in: slices.Clone(in)}, plan: s.plan()}
-	k.states.make = func() *windowRun { return &windowRun{plan: k.plan} }
+	k := &checkPlaces{fixed: planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)}, plan: s.plan()}
+	k.states.Make = func() *windowRun { return &windowRun{plan: k.plan} }
 	return k, nil
 }
 
 // Run checks. Errors: those of the plan's check; *ops.IndexError.
 func (k *checkPlaces) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
-	if err := k.fixed.check(out, in); err != nil {
+	if err := k.fixed.Check(out, in); err != nil {
 		return err
 	}
-	r := k.states.get()
+	r := k.states.Get()
 	r.bind(in)
 	err := r.checkIndices(x.(*Exec))
 	r.release()
-	k.states.put(r)
+	k.states.Put(r)
 	if err == nil {
 		tensor.Elements[bool](out[0].Storage())[out[0].Layout().Offset] = true
 	}

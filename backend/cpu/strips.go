@@ -1,5 +1,7 @@
 package cpu
 
+import "github.com/adjoint-go/adjoint/backend/internal/planning"
+
 import "slices"
 
 // strips cuts the rows of a nest into pieces of up to width elements and walks them in order. With width 1 a
@@ -57,7 +59,7 @@ func stripWidth(lines *nest, length, elementBytes int) int {
 // take a quarter of the time then, 3×3 windows a tenth), or a step to the next line is shorter than a step
 // along the line. Below 8 columns a strip does not pay for its row loops.
 func sideBySide(lines *nest, length, step int) bool {
-	return lines.row >= 8 && (length <= shortBlock || magnitude(lines.step[0]) < magnitude(step))
+	return lines.row >= 8 && (length <= shortBlock || planning.Magnitude(lines.step[0]) < planning.Magnitude(step))
 }
 
 // piecesPerLine is how many pieces lines are cut into where the lines alone keep too few threads busy: work

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -61,7 +62,7 @@ type rower interface {
 // sweep runs a rower over every element of a nest, in parallel. Rows must not depend on one another.
 type sweep struct {
 	nest  nest
-	lanes states[sweepLane]
+	lanes planning.States[sweepLane]
 }
 
 type sweepLane struct {
@@ -88,14 +89,14 @@ var tuning = struct {
 }{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10, past: 32 << 20, chains: simd.HasChains()}
 
 func (s *sweepRun) chunk(lo, hi int) {
-	l := s.lanes.get()
+	l := s.lanes.Get()
 	copy(l.step[:], s.nest.step)
 	for l.walk.seek(&s.nest, lo); lo < hi; {
 		n := l.walk.next(&s.nest, hi-lo, l.at[:])
 		s.rows.row(&l.at, &l.step, n)
 		lo += n
 	}
-	s.lanes.put(l)
+	s.lanes.Put(l)
 }
 
 // windowMover copies elements of one width: operand 0 to operand 1.
@@ -159,7 +160,7 @@ func newCopyRun(s *sweep, size int) copyRun {
 
 // do copies, unless from is to already.
 func (c *copyRun) do(x *Exec, to tensor.Write, from tensor.Read) {
-	if identical(to.View(), from.View()) {
+	if tensor.Same(to.View(), from.View()) {
 		return
 	}
 	c.move.bind(from.Storage(), to.Storage())

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -38,7 +39,7 @@ type tiled struct {
 	widest int           // bytes of an element, in any form
 	past   bool          // the result is so large that it is written past the caches
 	plane  func(t *tile) // computes the plane that t stands on
-	runs   states[tiledRun]
+	runs   planning.States[tiledRun]
 }
 
 // form is how an operand's elements are stored and computed with.
@@ -68,11 +69,11 @@ func newTiled(cost int, forms []form, layouts ...tensor.Layout) *tiled {
 
 // do runs the work. A nil storage is that of an operand that only a layout stands for.
 func (t *tiled) do(x *Exec, mem memory) {
-	r := t.runs.get()
+	r := t.runs.Get()
 	r.tiled, r.mem = t, mem
 	x.run(t.grid.rows, t.grain, r)
 	r.mem = memory{}
-	t.runs.put(r)
+	t.runs.Put(r)
 }
 
 // tiledRun is one run of a tiled.
@@ -95,10 +96,10 @@ type tile struct {
 }
 
 // tiles serves every kernel, so there is as much scratch as there were threads at work at one time.
-var tiles states[tile]
+var tiles planning.States[tile]
 
 func (r *tiledRun) chunk(lo, hi int) {
-	t := tiles.get()
+	t := tiles.Get()
 	t.planes, t.mem = &r.planes, r.mem
 	t.past = r.past && !slices.Contains(r.mem[1:], r.mem[0])
 	t.seek(&r.grid, lo)
@@ -114,7 +115,7 @@ func (r *tiledRun) chunk(lo, hi int) {
 	for k := range t.scratch {
 		t.scratch[k].h = 0
 	}
-	tiles.put(t)
+	tiles.Put(t)
 }
 
 // scratch is a tile of an operand as it is stored, and as it is computed with. at, h and w are the plane it

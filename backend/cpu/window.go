@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -35,7 +36,7 @@ type windowPlan struct {
 	posStep, winStep    slotOffsets
 	positionInner       bool // the memory of U varies faster along positions than along the window
 	dense               bool // windows are rows in x and in the one operand of shape U
-	lanes               states[windowLane]
+	lanes               planning.States[windowLane]
 }
 
 // windowLane is what one thread works with.
@@ -129,7 +130,7 @@ func (s *windowSpec) plan() *windowPlan {
 	p := &windowPlan{
 		name: s.name, mode: s.mode, origin: s.origin, indexShape: s.window.IndexShape, operands: len(s.u),
 	}
-	p.lanes.make = newWindowLane
+	p.lanes.Make = newWindowLane
 	axes := s.axes()
 	last := -1 // the last axis of I that counts
 	for o, a := range axes {
@@ -218,7 +219,7 @@ func (s *windowSpec) windowNest(p *windowPlan, axes []windowAxis, win []int) {
 	copy(p.winStep[:], p.win.step)
 	p.dense = p.operands == 1 && p.win.rows == 1 && p.winStep[0] == 1 && p.winStep[1] == 1
 	moves := slices.ContainsFunc(win, func(o int) bool { return axes[o].moves >= 0 })
-	p.positionInner = p.elements > 1 && p.pos.row > 1 && magnitude(p.posStep[1]) < magnitude(p.winStep[1]) &&
+	p.positionInner = p.elements > 1 && p.pos.row > 1 && planning.Magnitude(p.posStep[1]) < planning.Magnitude(p.winStep[1]) &&
 		!(s.ordered && moves)
 }
 

@@ -3,7 +3,7 @@ package cuda
 import (
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -19,10 +19,10 @@ type argReduceArgs struct {
 // argReduce is the index along an axis of x's extreme. Lines are worked on as those of a reduction, and the
 // best of each piece is kept with its place.
 type argReduce struct {
-	operands plan.Operands
+	operands planning.Operands
 	args     argReduceArgs
 	lineLaunch
-	states plan.States[argReduceArgs]
+	states planning.States[argReduceArgs]
 }
 
 // bestBytes is the size of a Best, whatever its key.

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -41,7 +41,7 @@ func newNest(sizes []int, layouts ...tensor.Layout) nest {
 		}
 	}
 	n := nest{}
-	n.shape, n.steps = plan.Coalesce(inBytes...)
+	n.shape, n.steps = planning.Coalesce(inBytes...)
 	return n
 }
 

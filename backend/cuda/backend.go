@@ -19,7 +19,7 @@ import (
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/cublas"
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/driver"
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -273,15 +273,15 @@ func (b *Backend) Close() error {
 
 // Compile makes the kernel of an op. Nothing about the operands is taken on trust. Errors: as those of cpu.Backend.
 func (b *Backend) Compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
-	if err := plan.Valid(op, out, in, used); err != nil {
+	if err := planning.Valid(op, out, in, used); err != nil {
 		return nil, err
 	}
 	return compile(b, op, out, in, used)
 }
 
 // operands is the plan's check of operands; inPlace says which may be the memory of result 0.
-func (b *Backend) operands(out, in []graph.Operand, inPlace ...bool) plan.Operands {
-	return plan.Operands{Out: cloned(out), In: cloned(in), Over: [][]bool{inPlace}, Reach: b.reach}
+func (b *Backend) operands(out, in []graph.Operand, inPlace ...bool) planning.Operands {
+	return planning.Operands{Out: cloned(out), In: cloned(in), Over: [][]bool{inPlace}, Reach: b.reach}
 }
 
 func cloned(operands []graph.Operand) []graph.Operand {

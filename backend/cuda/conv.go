@@ -5,7 +5,7 @@ import (
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
 	"github.com/adjoint-go/adjoint/backend/internal/convphase"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -44,9 +44,9 @@ type convWalkAxis struct {
 // conv is out[n, g…, o, p…] = Σ x̃[n, g…, c, p·s + k·d]·w[g…, o, c, k…], phase by phase: where elements of x are set apart,
 // each kind of window is a launch of its own.
 type conv struct {
-	operands plan.Operands
+	operands planning.Operands
 	phases   []convPhase
-	states   plan.States[convArgs]
+	states   planning.States[convArgs]
 }
 
 // convPhase is a launch, or two where there are too few tiles to keep the device busy: then blocks of the sums are
@@ -172,7 +172,7 @@ func (o *convOperands) plan(a *convArgs, ph *convphase.Phase, channels int) (far
 		if i < convTabled {
 			a.limit[i] = uint32(s.Extent)
 		}
-		most := max(s.Extent, magnitude(s.Low), (s.Count-1)*s.Stride, (s.Size-1)*s.Dilation)
+		most := max(s.Extent, planning.Magnitude(s.Low), (s.Count-1)*s.Stride, (s.Size-1)*s.Dilation)
 		far = far || most >= convTuning.far
 	}
 	a.cut(channels, ph.Taps)
@@ -220,10 +220,10 @@ func (o *convOperands) down(ph *convphase.Phase) (x, w uint32) {
 			tap, taps, weight = a.Dilation*a.X, a.Size, a.W
 		}
 	}
-	if d := magnitude(tap) - magnitude(window); d < 0 || d == 0 && taps > windows {
+	if d := planning.Magnitude(tap) - planning.Magnitude(window); d < 0 || d == 0 && taps > windows {
 		x = 1
 	}
-	if magnitude(o.w.Strides[o.groups]) < magnitude(weight) {
+	if planning.Magnitude(o.w.Strides[o.groups]) < planning.Magnitude(weight) {
 		w = 1
 	}
 	return x, w

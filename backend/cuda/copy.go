@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -69,7 +69,7 @@ func (b *Backend) newMover(size int, out, in tensor.Layout) (*mover, error) {
 	if tensor.Size(out.Shape) == 0 {
 		return m, nil
 	}
-	sorted := plan.ByStride(out, in)
+	sorted := planning.ByStride(out, in)
 	n := newNest([]int{size, size}, sorted...)
 	bits := size * 8
 	var err error
@@ -112,7 +112,7 @@ func (m *mover) planTiles(b *Backend, n nest) bool {
 	a := len(n.shape) - 1 // out's fastest
 	fast := a             // in's fastest
 	for k := range n.shape {
-		if s := magnitude(n.steps[1][k]); s > 0 && (n.steps[1][fast] == 0 || s < magnitude(n.steps[1][fast])) {
+		if s := planning.Magnitude(n.steps[1][k]); s > 0 && (n.steps[1][fast] == 0 || s < planning.Magnitude(n.steps[1][fast])) {
 			fast = k
 		}
 	}
@@ -145,8 +145,6 @@ func (m *mover) planTiles(b *Backend, n nest) bool {
 	return true
 }
 
-func magnitude[I int | int64](v I) I { return max(v, -v) }
-
 // run starts the copy; args is room for what is passed.
 func (m *mover) run(x *Exec, args *moveArgs, out, in uint64) error {
 	switch m.kind {
@@ -171,9 +169,9 @@ func (m *mover) run(x *Exec, args *moveArgs, out, in uint64) error {
 
 // piecewise fills parts of the result from one operand each.
 type piecewise struct {
-	operands plan.Operands
+	operands planning.Operands
 	parts    []part
-	states   plan.States[moveArgs]
+	states   planning.States[moveArgs]
 }
 
 // part is a movement from an operand to the result from some offset on.

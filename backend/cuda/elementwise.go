@@ -8,7 +8,7 @@ import (
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptx"
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -24,13 +24,13 @@ var scalars = sync.OnceValue(func() *ptx.Library { return ptx.NewLibrary(kernels
 // in whole sectors. Shapes are coalesced over all operands; where more than one axis is left, indices come
 // from divisions by products.
 type elementwise struct {
-	operands plan.Operands
+	operands planning.Operands
 	fn       *function
 	slots    []uint64 // the parameters, but for addresses
 	address  []int    // per operand of the kernel, results first: the slot of its address
 	from     []source // per operand that is read
 	grid     dim3
-	states   plan.States[elementwiseRun]
+	states   planning.States[elementwiseRun]
 }
 
 // source is an operand of the op, from a byte on.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptx"
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -42,7 +42,7 @@ func newElementwiseWriter(steps []graph.FusedStep, results []int, out, in []grap
 			w.bases = append(w.bases, 0, op.Offset)
 		}
 	}
-	w.shape, w.strides = plan.Coalesce(plan.ByStride(layouts...)...)
+	w.shape, w.strides = planning.Coalesce(planning.ByStride(layouts...)...)
 	return w
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -20,12 +20,12 @@ type gatherArgs[I any] struct {
 // order of u's memory. It is bound by the bytes of u and of what it reads of x; where windows are rows,
 // elements are as wide as the alignment of both sides allows.
 type gather struct {
-	operands plan.Operands
+	operands planning.Operands
 	check    *indexCheck
 	lead     int
 	size     int // elements of u
 	plans    [2]gatherPlan
-	states   plan.States[gatherState]
+	states   planning.States[gatherState]
 }
 
 // gatherPlan is the launch for elements of a width, by the number of index operands.

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -42,7 +42,7 @@ type lineNest[S steps] struct {
 // newLineNest normalises layouts of one shape, which keep the row-major order of the elements; offsets are
 // not part of it. Error: ErrUnsupported for more axes than kernels take.
 func newLineNest[S steps](layouts ...tensor.Layout) (n lineNest[S], err error) {
-	shape, strides := plan.Coalesce(layouts...)
+	shape, strides := planning.Coalesce(layouts...)
 	if len(shape) > mostAxes {
 		return n, tensor.Errorf("", tensor.ErrUnsupported,
 			"shape %v has %d axes that are not one run, more than %d", layouts[0].Shape, len(shape), mostAxes)
@@ -67,19 +67,19 @@ func newLineNest[S steps](layouts ...tensor.Layout) (n lineNest[S], err error) {
 // newLines parts work into lines along the named axes of x and of a result. In any order of elements within
 // a line the axes of a line go by their strides.
 func newLines(x, out tensor.Layout, axes []int, anyOrder bool) (l lines, err error) {
-	kept, line := plan.Split(x, axes)
+	kept, line := planning.Split(x, axes)
 	l.count, l.length = uint64(kept.Size()), uint64(line.Size())
-	outer := plan.ByStride(kept, out)
+	outer := planning.ByStride(kept, out)
 	if l.kept, err = newLineNest[[2]int64](outer...); err != nil {
 		return l, err
 	}
 	if anyOrder {
-		line = plan.ByStride(line)[0]
+		line = planning.ByStride(line)[0]
 	}
 	if l.line, err = newLineNest[[1]int64](line); err != nil {
 		return l, err
 	}
-	beside, along := magnitude(l.kept.axis[0].step[0]), magnitude(l.line.axis[0].step[0])
+	beside, along := planning.Magnitude(l.kept.axis[0].step[0]), planning.Magnitude(l.line.axis[0].step[0])
 	l.columns = l.kept.axes > 0 && (beside > 0 && beside < along || along == 0)
 	return l, nil
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -33,7 +33,7 @@ const maskTile = threads * 8
 // are counted by tiles, the counts are scanned, and the places are listed, or numbered; then each element
 // of the result is moved alone. It is bound by the bytes that it reads and writes.
 type masked struct {
-	operands plan.Operands
+	operands planning.Operands
 	size     int // elements of the result
 	table    int // words of the list, or of the numbers
 	count    *function
@@ -41,7 +41,7 @@ type masked struct {
 	list     *function
 	mask     maskArgs
 	moves    [2]maskedMove // narrow, wide
-	states   plan.States[maskedState]
+	states   planning.States[maskedState]
 }
 
 type maskedMove struct {
@@ -123,7 +123,7 @@ func (k *masked) plan(b *Backend, axis int, expands bool, y, x, mask graph.Opera
 		}
 		from.Strides, numbers.Strides = append(from.Strides, at), append(numbers.Strides, number)
 	}
-	n := newNest([]int{size, size, 1}, plan.ByStride(y.Layout, from, numbers)...)
+	n := newNest([]int{size, size, 1}, planning.ByStride(y.Layout, from, numbers)...)
 	for i := range k.moves {
 		w, width := n, size
 		if i == 1 {

@@ -3,7 +3,7 @@ package cuda
 import (
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -23,12 +23,12 @@ type matmulArgs struct {
 // there are too few tiles to keep the device busy, a tile of the sums over 256 k, which are added in order
 // by a second kernel.
 type matmul struct {
-	operands       plan.Operands
+	operands       planning.Operands
 	args           matmulArgs
 	fn, join       *function
 	grid, joinGrid dim3
 	bytes          int // of the sums of blocks of k
-	states         plan.States[matmulArgs]
+	states         planning.States[matmulArgs]
 }
 
 const (
@@ -77,7 +77,7 @@ func batchOf(o graph.Operand) tensor.Layout {
 
 // down reports whether neighbours in memory are those of a column.
 func down(row, col int64) uint32 {
-	if row, col = magnitude(row), magnitude(col); row > 0 && (row < col || col == 0) {
+	if row, col = planning.Magnitude(row), planning.Magnitude(col); row > 0 && (row < col || col == 0) {
 		return 1
 	}
 	return 0

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/cublas"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -26,7 +26,7 @@ func findCUBLAS(asked bool) (*cublas.API, error) {
 // not look at the fault word, so it waits for the checks that were started before it, and is left out where one found
 // something.
 type product struct {
-	operands plan.Operands
+	operands planning.Operands
 	b        *Backend
 	call     cublas.Product // without addresses
 	outer    [][3]uint64    // bytes from the beginning of x, y and out
@@ -56,7 +56,7 @@ func compileProduct(b *Backend, out, in []graph.Operand) graph.Kernel {
 	}
 	k := &product{operands: b.operands(out, in), b: b, call: call}
 	k.call.Type = dt
-	if !k.batches(plan.Coalesce(batchOf(x), batchOf(y), batchOf(to))) {
+	if !k.batches(planning.Coalesce(batchOf(x), batchOf(y), batchOf(to))) {
 		return nil
 	}
 	return k

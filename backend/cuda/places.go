@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -229,6 +230,6 @@ func everyAxis(l tensor.Layout) []int {
 	for a := range axes {
 		axes[a] = a
 	}
-	slices.SortStableFunc(axes, func(a, b int) int { return magnitude(l.Strides[b]) - magnitude(l.Strides[a]) })
+	slices.SortStableFunc(axes, func(a, b int) int { return planning.Magnitude(l.Strides[b]) - planning.Magnitude(l.Strides[a]) })
 	return axes
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -21,12 +21,12 @@ type reduceArgs struct {
 // device busy, or a line is too long for a warp, pieces are folded first, then their values: twice for
 // LogSumExp, whose maximum comes first.
 type reduce struct {
-	operands plan.Operands
+	operands planning.Operands
 	args     reduceArgs
 	lineLaunch
 	topFold, topJoin *function // of LogSumExp in pieces
 	topAt            int       // where maxima lie in scratch
-	states           plan.States[reduceArgs]
+	states           planning.States[reduceArgs]
 }
 
 // compileReduce makes the kernel.

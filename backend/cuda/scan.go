@@ -3,7 +3,7 @@ package cuda
 import (
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -27,7 +27,7 @@ type lineScanArgs struct {
 // same bits in every order is scanned in pieces where lines are few: their values, what has come to pass
 // before each, and then the elements.
 type scan struct {
-	operands    plan.Operands
+	operands    planning.Operands
 	args        lineScanArgs
 	indices     bool
 	fn          *function
@@ -36,7 +36,7 @@ type scan struct {
 	offsets     *function // of pieces
 	apply       *function
 	bytes       int // of their values
-	states      plan.States[lineScanArgs]
+	states      planning.States[lineScanArgs]
 }
 
 // compileScan makes the kernel. It may run in place, unless it is exclusive. Of Max and Min the indices are
@@ -62,11 +62,11 @@ func compileScan(b *Backend, op ops.ScanOp, out, in []graph.Operand, used []bool
 	// The operands y, x, a and at; what there is not has the layout of y.
 	var kept [4]tensor.Layout
 	for i, l := range [4]tensor.Layout{out[0].Layout, in[len(in)-1].Layout, in[0].Layout, out[len(out)-1].Layout} {
-		kept[i], _ = plan.Split(l, []int{op.Axis})
+		kept[i], _ = planning.Split(l, []int{op.Axis})
 		a.step[i] = a.along * int64(l.Strides[op.Axis])
 	}
 	var err error
-	kept = [4]tensor.Layout(plan.ByStride(kept[:]...))
+	kept = [4]tensor.Layout(planning.ByStride(kept[:]...))
 	if a.kept, err = newLineNest[[4]int64](kept[:]...); err != nil {
 		return nil, err
 	}
@@ -129,9 +129,9 @@ func (k *scan) divide(b *Backend, size int) (shape string) {
 	a := &k.args
 	beside := uint64(0)
 	if a.kept.axes > 0 {
-		beside = uint64(magnitude(a.kept.axis[0].step[0]))
+		beside = uint64(planning.Magnitude(a.kept.axis[0].step[0]))
 	}
-	if beside > 0 && beside < uint64(magnitude(a.step[0])) {
+	if beside > 0 && beside < uint64(planning.Magnitude(a.step[0])) {
 		k.grid, k.block = b.gridFor(a.lines), dim3{foldThreads, 1, 1}
 		return "columns"
 	}

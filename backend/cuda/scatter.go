@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -32,7 +32,7 @@ type (
 // one pass copies and writes; where slots are many more than positions, and for all other combinations
 // whose order shows, the positions are sorted.
 type scatter struct {
-	operands plan.Operands
+	operands planning.Operands
 	check    *indexCheck
 	size     int // elements of the updates
 	copies   *mover
@@ -44,7 +44,7 @@ type scatter struct {
 	start    combineArgs
 	rows     setSorted // sums of rows, 16 bytes a thread
 	long     launcher  // of long segments
-	states   plan.States[scatterState]
+	states   planning.States[scatterState]
 }
 
 type setTable struct {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -20,14 +20,14 @@ type atomicArgs[I any] struct {
 // scatterAtomic is the kernel of scatters of integers whose order does not matter: every update combines
 // itself with y. It is bound by a sector of y an update.
 type scatterAtomic struct {
-	operands plan.Operands
+	operands planning.Operands
 	check    *indexCheck
 	size     int // updates
 	copies   *mover
 	apply    launcher
 	many     bool // more than one index operand
 	start    atomicState
-	states   plan.States[atomicState]
+	states   planning.States[atomicState]
 }
 
 type atomicState struct {

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -25,7 +25,7 @@ type scanArgs struct {
 // scatterScan is the kernel of ops.ScatterScanOp: a scatter whose writers also tell what they found. The
 // positions are sorted by their slots, and each element of a segment is one thread's.
 type scatterScan struct {
-	operands plan.Operands
+	operands planning.Operands
 	check    *indexCheck
 	size     int // elements of the updates
 	affine   bool
@@ -33,7 +33,7 @@ type scatterScan struct {
 	slots    *slotPlan
 	apply    launcher
 	start    scanArgs
-	states   plan.States[scanState]
+	states   planning.States[scanState]
 }
 
 type scanState struct {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -24,10 +24,10 @@ type searchArgs struct {
 
 // searcher finds places in ascending lines, a value a thread.
 type searcher struct {
-	operands plan.Operands
+	operands planning.Operands
 	fn       *function
 	args     searchArgs
-	states   plan.States[searchArgs]
+	states   planning.States[searchArgs]
 }
 
 // compileSearchSorted makes the kernel.

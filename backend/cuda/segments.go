@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -206,7 +207,7 @@ func (p *slotPlan) ofWindow(y, u []graph.Operand) nest {
 	axes := p.spec.axes()
 	win := slices.Clone(p.win)
 	slices.SortStableFunc(win, func(a, b int) int {
-		return magnitude(y[0].Strides[axes[b].along]) - magnitude(y[0].Strides[axes[a].along])
+		return planning.Magnitude(y[0].Strides[axes[b].along]) - planning.Magnitude(y[0].Strides[axes[a].along])
 	})
 	var layouts []tensor.Layout
 	var sizes []int

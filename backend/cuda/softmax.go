@@ -3,7 +3,7 @@ package cuda
 import (
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -22,12 +22,12 @@ type softmaxArgs struct {
 // beside one another. They keep lines in the block's memory where they fit; where those that lie apart do
 // not, a thread does one.
 type softmax struct {
-	operands plan.Operands
+	operands planning.Operands
 	args     softmaxArgs
 	fn       *function
 	grid     dim3
 	shared   int
-	states   plan.States[softmaxArgs]
+	states   planning.States[softmaxArgs]
 }
 
 // sharedBytes is the memory that threads of a block share, less what kernels declare for themselves.
@@ -36,7 +36,7 @@ const sharedBytes = 47 << 10
 // compileSoftmax makes the kernel. It may run in place.
 func compileSoftmax(b *Backend, op ops.SoftmaxOp, out, in []graph.Operand) (graph.Kernel, error) {
 	axis := []int{op.Axis}
-	to, _ := plan.Split(out[0].Layout, axis)
+	to, _ := planning.Split(out[0].Layout, axis)
 	l, err := newLines(in[0].Layout, to, axis, false)
 	if err != nil {
 		return nil, err

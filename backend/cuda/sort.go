@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -38,13 +38,13 @@ type (
 // twice. By several keys the last one sorts first. Lines of a tile or less are sorted each by a block; longer ones
 // all together, and then by the numbers of their lines.
 type sorter struct {
-	operands plan.Operands
+	operands planning.Operands
 	keys     []sortKey // in the order of sorting
 	lines    *radixSort
 	lineKeys *function
 	moves    []sortMove
 	n, bytes int
-	states   plan.States[sortRun]
+	states   planning.States[sortRun]
 }
 
 // sortKey is a sort by one operand.
@@ -146,7 +146,7 @@ func newSortKey(b *Backend, k int, x graph.Operand, op ops.SortOp, n, line int) 
 	s := sortKey{operand: k, args: sortKeyArgs{
 		N: uint64(n), Length: uint64(x.Shape[op.Axis]), Step: int64(x.Strides[op.Axis] * size), Order: orderOf(x.DType, op.Order),
 	}}
-	kept, _ := plan.Split(x.Layout, []int{op.Axis})
+	kept, _ := planning.Split(x.Layout, []int{op.Axis})
 	lines := newNest([]int{size}, kept)
 	err := lines.set(&s.args.Lines.Rank, &s.args.Lines.By, s.args.Lines.Step[:])
 	if err != nil {
@@ -169,8 +169,8 @@ func newSortMove(b *Backend, from, to int, x, y graph.Operand, op ops.SortOp, pl
 	a := &m.args
 	a.N, a.Length, a.Size = uint64(y.Layout.Size()), uint64(x.Shape[op.Axis]), uint64(op.Size)
 	a.From, a.To = int64(x.Strides[op.Axis]*x.DType.Size()), int64(y.Strides[op.Axis]*y.DType.Size())
-	keptIn, _ := plan.Split(x.Layout, []int{op.Axis})
-	keptOut, _ := plan.Split(y.Layout, []int{op.Axis})
+	keptIn, _ := planning.Split(x.Layout, []int{op.Axis})
+	keptOut, _ := planning.Split(y.Layout, []int{op.Axis})
 	lines := newNest([]int{x.DType.Size(), y.DType.Size()}, keptIn, keptOut)
 	err := lines.set(&a.Lines.Rank, &a.Lines.By, a.Lines.Step[:])
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
-	"github.com/adjoint-go/adjoint/backend/internal/plan"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -31,7 +31,7 @@ type (
 // order, and applied once. It is bound by memory: of y it touches what the indices name, once, and u is
 // read once. Whether the other places change depends on the scale, which the device looks at.
 type sparseUpdate struct {
-	operands plan.Operands
+	operands planning.Operands
 	check    *indexCheck
 	size     int // elements of the updates
 	scaled   bool
@@ -41,7 +41,7 @@ type sparseUpdate struct {
 	long     launcher // of long segments
 	others   launcher
 	start    restArgs
-	states   plan.States[sparseState]
+	states   planning.States[sparseState]
 }
 
 type sparseState struct {
@@ -181,10 +181,10 @@ func (k *sparseUpdate) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) 
 
 // checkPlaces is the kernel of ops.CheckPlacesOp: the check of a scatter, alone.
 type checkPlaces struct {
-	operands plan.Operands
+	operands planning.Operands
 	check    *indexCheck
 	done     *function
-	states   plan.States[checkState]
+	states   planning.States[checkState]
 }
 
 type checkState struct {

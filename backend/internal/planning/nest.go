@@ -1,4 +1,4 @@
-package plan
+package planning
 
 import (
 	"slices"
@@ -43,7 +43,7 @@ func ByStride(layouts ...tensor.Layout) []tensor.Layout {
 		perm[a] = a
 	}
 	slices.SortStableFunc(perm, func(a, b int) int {
-		return magnitude(layouts[0].Strides[b]) - magnitude(layouts[0].Strides[a])
+		return Magnitude(layouts[0].Strides[b]) - Magnitude(layouts[0].Strides[a])
 	})
 	sorted := make([]tensor.Layout, len(layouts))
 	for k, l := range layouts {
@@ -52,7 +52,8 @@ func ByStride(layouts ...tensor.Layout) []tensor.Layout {
 	return sorted
 }
 
-func magnitude(v int) int { return max(v, -v) }
+// Magnitude is |v|.
+func Magnitude[I int | int64](v I) I { return max(v, -v) }
 
 // Split parts a layout in its other axes, with its offset, and the named ones, from offset 0.
 func Split(l tensor.Layout, axes []int) (kept, named tensor.Layout) {

@@ -1,6 +1,6 @@
-// Package plan holds what kernels of any backend are planned with: the operands that they were compiled for, and
+// Package planning holds what kernels of any backend are planned with: the operands that they were compiled for, and
 // loop nests over layouts.
-package plan
+package planning
 
 import (
 	"github.com/adjoint-go/adjoint/graph"
@@ -11,7 +11,7 @@ import (
 type Operands struct {
 	Out, In []graph.Operand
 	Over    [][]bool // Over[o][i]: input i may be the very memory and layout of Out[o]; nil: none may
-	// Reach is the error for memory that the kernel cannot read or write.
+	// Reach is the error for memory that the kernel cannot read or write; nil is that of host code.
 	Reach func(s *tensor.Storage) error
 }
 
@@ -51,12 +51,12 @@ func (p *Operands) Check(out []tensor.Write, in []tensor.Read) error {
 
 func (p *Operands) checkMemory(out []tensor.Write, in []tensor.Read) error {
 	for _, w := range out {
-		if err := p.Reach(w.Storage()); err != nil {
+		if err := p.reach(w.Storage()); err != nil {
 			return err
 		}
 	}
 	for i, r := range in {
-		if err := p.Reach(r.Storage()); err != nil {
+		if err := p.reach(r.Storage()); err != nil {
 			return err
 		}
 		for o, w := range out {
@@ -78,6 +78,14 @@ func (p *Operands) checkMemory(out []tensor.Write, in []tensor.Read) error {
 		}
 	}
 	return nil
+}
+
+func (p *Operands) reach(s *tensor.Storage) error {
+	if p.Reach != nil {
+		return p.Reach(s)
+	}
+	_, err := s.Bytes()
+	return err
 }
 
 func dtypeMismatch(what string, i int, got, want tensor.DType) error {
