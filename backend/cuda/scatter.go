@@ -32,19 +32,15 @@ type (
 // one pass copies and writes; where slots are many more than positions, and for all other combinations
 // whose order shows, the positions are sorted.
 type scatter struct {
-	operands planning.Operands
-	check    *indexCheck
-	size     int // elements of the updates
-	copies   *mover
-	slots    *slotPlan
-	how      ops.Combine
-	table    [2]setTable  // narrow, wide
-	sorted   [2]setSorted // narrow, wide
-	apply    launcher
-	start    combineArgs
-	rows     setSorted // sums of rows, 16 bytes a thread
-	long     launcher  // of long segments
-	states   planning.States[scatterState]
+	updates
+	how    ops.Combine
+	table  [2]setTable  // narrow, wide
+	sorted [2]setSorted // narrow, wide
+	apply  launcher
+	start  combineArgs
+	rows   setSorted // sums of rows, 16 bytes a thread
+	long   launcher  // of long segments
+	states planning.States[scatterState]
 }
 
 type setTable struct {
@@ -60,10 +56,7 @@ type setSorted struct {
 }
 
 type scatterState struct {
-	check   checkArgs
-	move    moveArgs
-	keys    *keysRoom
-	radix   radixRoom
+	updatesState
 	table   tableArgs
 	sorted  segmentsArgs
 	combine combineArgs
@@ -81,24 +74,12 @@ func compileScatter(b *Backend, op ops.ScatterOp, out, in []graph.Operand) (grap
 	if orderless(out[0].DType, op.Combine) {
 		return newScatterAtomic(b, s, op.Combine, out, in)
 	}
-	k := &scatter{operands: b.operands(out, in, true), size: in[1].Size(), how: op.Combine}
-	if k.check, err = newIndexCheck(b, s); err != nil {
-		return nil, err
-	}
-	if k.copies, err = b.newMover(out[0].DType.Size(), out[0].Layout, in[0].Layout); err != nil || k.size == 0 {
+	k := &scatter{how: op.Combine}
+	var room *keysRoom
+	if k.updates, room, err = newUpdates(b, s, out, in, false); err != nil || room == nil {
 		return k, err
 	}
-	if k.slots, err = newSlotPlan(b, s, false); err != nil {
-		return nil, err
-	}
-	room, err := k.slots.newRoom()
-	if err != nil {
-		return nil, err
-	}
-	k.states.Make = func() *scatterState {
-		keys := *room
-		return &scatterState{keys: &keys}
-	}
+	k.states.Make = func() *scatterState { return &scatterState{updatesState: room.state()} }
 	if op.Combine == ops.CombineSet {
 		return k, k.planSet(b, out[0], in[0], in[1])
 	}
@@ -232,14 +213,14 @@ func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error
 	}
 	x, st := ex.(*Exec), k.states.Get()
 	defer k.states.Put(st)
-	if err := k.check.run(x, in, &st.check); err != nil {
+	if err := k.checked(x, &st.updatesState, in); err != nil {
 		return err
 	}
 	apart := !tensor.Overlaps(out[0].View(), in[0].View())
 	tabled := k.size > 0 && k.how == ops.CombineSet && k.slots.worthTable(apart)
 	fused := tabled && apart && k.slots.covers
 	if apart && !fused {
-		if err := k.copies.run(x, &st.move, addressOf(out[0].View()), addressOf(in[0].View())); err != nil {
+		if err := k.copied(x, &st.updatesState, out[0], in[0]); err != nil {
 			return err
 		}
 	}

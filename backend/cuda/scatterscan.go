@@ -25,23 +25,16 @@ type scanArgs struct {
 // scatterScan is the kernel of ops.ScatterScanOp: a scatter whose writers also tell what they found. The
 // positions are sorted by their slots, and each element of a segment is one thread's.
 type scatterScan struct {
-	operands planning.Operands
-	check    *indexCheck
-	size     int // elements of the updates
-	affine   bool
-	copies   *mover
-	slots    *slotPlan
-	apply    launcher
-	start    scanArgs
-	states   planning.States[scanState]
+	updates
+	affine bool
+	apply  launcher
+	start  scanArgs
+	states planning.States[scanState]
 }
 
 type scanState struct {
-	check checkArgs
-	move  moveArgs
-	keys  *keysRoom
-	radix radixRoom
-	scan  scanArgs
+	updatesState
+	scan scanArgs
 }
 
 // compileScatterScan is the plan of a scatter-scan. Operands x, [a], b, idx…; results y and, where used[1],
@@ -59,24 +52,12 @@ func compileScatterScan(b *Backend, op ops.ScatterScanOp, out, in []graph.Operan
 	if !used[1] {
 		out = out[:1]
 	}
-	k := &scatterScan{operands: b.operands(out, in, true), size: in[1].Size(), affine: op.Affine}
-	if k.check, err = newIndexCheck(b, s); err != nil {
-		return nil, err
-	}
-	if k.copies, err = b.newMover(out[0].DType.Size(), out[0].Layout, in[0].Layout); err != nil || k.size == 0 {
+	k := &scatterScan{affine: op.Affine}
+	var room *keysRoom
+	if k.updates, room, err = newUpdates(b, s, out, in, false); err != nil || room == nil {
 		return k, err
 	}
-	if k.slots, err = newSlotPlan(b, s, false); err != nil {
-		return nil, err
-	}
-	room, err := k.slots.newRoom()
-	if err != nil {
-		return nil, err
-	}
-	k.states.Make = func() *scanState {
-		keys := *room
-		return &scanState{keys: &keys}
-	}
+	k.states.Make = func() *scanState { return &scanState{updatesState: room.state()} }
 	if op.Reverse {
 		k.start.Reverse = 1
 	}
@@ -129,13 +110,11 @@ func (k *scatterScan) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) e
 	}
 	x, st := ex.(*Exec), k.states.Get()
 	defer k.states.Put(st)
-	if err := k.check.run(x, in, &st.check); err != nil {
+	if err := k.checked(x, &st.updatesState, in); err != nil {
 		return err
 	}
-	if !tensor.Overlaps(out[0].View(), in[0].View()) {
-		if err := k.copies.run(x, &st.move, addressOf(out[0].View()), addressOf(in[0].View())); err != nil {
-			return err
-		}
+	if err := k.copied(x, &st.updatesState, out[0], in[0]); err != nil {
+		return err
 	}
 	if k.size == 0 {
 		return nil

@@ -31,25 +31,18 @@ type (
 // order, and applied once. It is bound by memory: of y it touches what the indices name, once, and u is
 // read once. Whether the other places change depends on the scale, which the device looks at.
 type sparseUpdate struct {
-	operands planning.Operands
-	check    *indexCheck
-	size     int // elements of the updates
-	scaled   bool
-	copies   *mover
-	slots    *slotPlan
-	update   launcher
-	long     launcher // of long segments
-	others   launcher
-	start    restArgs
-	states   planning.States[sparseState]
+	updates
+	scaled bool
+	update launcher
+	long   launcher // of long segments
+	others launcher
+	start  restArgs
+	states planning.States[sparseState]
 }
 
 type sparseState struct {
-	check checkArgs
-	move  moveArgs
-	keys  *keysRoom
-	radix radixRoom
-	rest  restArgs
+	updatesState
+	rest restArgs
 }
 
 // compileSparseUpdate is the plan of a sparse update. Operands x, u, s (if Scaled), idx…; result y.
@@ -58,24 +51,12 @@ func compileSparseUpdate(b *Backend, op ops.SparseUpdateOp, out, in []graph.Oper
 	if err != nil {
 		return nil, err
 	}
-	k := &sparseUpdate{operands: b.operands(out, in, true), size: in[1].Size(), scaled: op.Scaled}
-	if k.check, err = newIndexCheck(b, s); err != nil {
+	k := &sparseUpdate{scaled: op.Scaled}
+	var room *keysRoom
+	if k.updates, room, err = newUpdates(b, s, out, in, true); err != nil {
 		return nil, err
 	}
-	if k.copies, err = b.newMover(out[0].DType.Size(), out[0].Layout, in[0].Layout); err != nil {
-		return nil, err
-	}
-	if k.slots, err = newSlotPlan(b, s, true); err != nil {
-		return nil, err
-	}
-	room, err := k.slots.newRoom()
-	if err != nil {
-		return nil, err
-	}
-	k.states.Make = func() *sparseState {
-		keys := *room
-		return &sparseState{keys: &keys}
-	}
+	k.states.Make = func() *sparseState { return &sparseState{updatesState: room.state()} }
 	if op.Plus {
 		k.start.Update.Adds = 1
 	}
@@ -137,13 +118,11 @@ func (k *sparseUpdate) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) 
 	}
 	x, st := ex.(*Exec), k.states.Get()
 	defer k.states.Put(st)
-	if err := k.check.run(x, in, &st.check); err != nil {
+	if err := k.checked(x, &st.updatesState, in); err != nil {
 		return err
 	}
-	if !tensor.Overlaps(out[0].View(), in[0].View()) {
-		if err := k.copies.run(x, &st.move, addressOf(out[0].View()), addressOf(in[0].View())); err != nil {
-			return err
-		}
+	if err := k.copied(x, &st.updatesState, out[0], in[0]); err != nil {
+		return err
 	}
 	if k.start.N == 0 {
 		return nil
