@@ -61,6 +61,8 @@ func (b *Backend) Composes(op graph.Op, in []tensor.Spec) bool {
 		f = op.F
 	case ops.ScanByOp:
 		f = op.F
+	case ops.ScatterByOp:
+		return scattersBy(b, op, in)
 	default:
 		return false
 	}

@@ -53,6 +53,8 @@ func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (gra
 		return compileFoldBy(b, op, out, in)
 	case ops.ScanByOp:
 		return compileScanBy(b, op, out, in)
+	case ops.ScatterByOp:
+		return compileScatterBy(b, op, out, in)
 	case ops.ReduceOp:
 		return compileReduce(b, op, out, in)
 	}
