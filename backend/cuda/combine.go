@@ -62,7 +62,7 @@ func (b *Backend) Composes(op graph.Op, in []tensor.Spec) bool {
 	case ops.ScanByOp:
 		f = op.F
 	case ops.ScatterByOp:
-		return scattersBy(b, op, in)
+		return scattersBy(b, op, in) == nil
 	default:
 		return false
 	}

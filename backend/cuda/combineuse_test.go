@@ -17,7 +17,7 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// byCalls compiles folds and scans as the calls that they stand for.
+// byCalls compiles folds, scans and scatters as the calls that they stand for.
 type byCalls struct{ *cpu.Backend }
 
 func (b byCalls) Compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
@@ -33,6 +33,9 @@ func (b byCalls) Compile(op graph.Op, out, in []graph.Operand, used []bool) (gra
 				ys[i] = ops.ExpandDims(ys[i], op.Axis)
 			}
 			return ys
+		}
+		if op, ok := op.(ops.ScatterByOp); ok {
+			return control.ScatterBy(op.F, x[:k], x[k:op.Lead()], x[op.Lead():], op.Window, op.Mode)
 		}
 		var options []ops.ScanOption
 		if op.(ops.ScanByOp).Exclusive {

@@ -34,16 +34,17 @@ type scatterByState struct {
 	slots []uint64
 }
 
-// scattersBy says what can be compiled: see Composes.
-func scattersBy(b *Backend, op ops.ScatterByOp, in []tensor.Spec) bool {
+// scattersBy is the error for what cannot be compiled: see Composes.
+func scattersBy(b *Backend, op ops.ScatterByOp, in []tensor.Spec) error {
 	lead := op.Lead()
 	x, u := in[0], in[len(op.F.Out())]
 	if lead > 2*mostCombined || max(x.Rank(), u.Rank()) > mostCombinedAxes || len(in)-lead > mostIndices ||
 		max(x.Size(), u.Size()) >= math.MaxInt32 {
-		return false
+		return tensor.Errorf("", tensor.ErrUnsupported, "%d values by %d index operands, %s and %s: more than cuda's kernels take",
+			lead, len(in)-lead, x, u)
 	}
 	_, err := newScalarFunc(b, op.F)
-	return err == nil
+	return err
 }
 
 // compileScatterBy is the plan of a scatter by a function. Operands x…, u…, idx…; results y….
@@ -53,10 +54,14 @@ func compileScatterBy(b *Backend, op ops.ScatterByOp, out, in []graph.Operand) (
 	for _, o := range in {
 		all = append(all, o.Spec())
 	}
-	if !scattersBy(b, op, all) {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "no kernel can be written of function %s of %v", op.F.Name(), all)
+	if err := scattersBy(b, op, all); err != nil {
+		return nil, err
 	}
-	s, err := newWindowSpec("ops.Gather", op.Window, op.Mode, nil, in[0], in, lead) // the first of the calls
+	first := "ops.Gather" // of the calls that look at the indices
+	if in[k].Size() == 0 || in[0].Size() == 0 {
+		first = "ops.Scatter"
+	}
+	s, err := newWindowSpec(first, op.Window, op.Mode, nil, in[0], in, lead)
 	if err != nil {
 		return nil, err
 	}
