@@ -33,8 +33,8 @@ func (o ComposedOp) Key() string { return fmt.Sprintf("%s %s %d", o.Of.Name(), o
 
 // Infer is the specs of what was made; they must be those of the op.
 func (o ComposedOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
-	if o.From > len(in) {
-		return nil, arity(in, o.From)
+	if o.Of == nil || o.From < 0 || o.From > len(in) {
+		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d of %d operands are those of %v", o.From, len(in), o.Of)
 	}
 	whole, err := o.Of.Infer(in[:o.From])
 	if err != nil {
