@@ -44,7 +44,7 @@ func compileFused(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, erro
 	}
 	k := &fusedElementwise{program: p, planes: cutPlanes(p.tileElements(), p.layouts...)}
 	if len(p.instructions) == 1 && p.registers == 0 { // a chain, which keeps nothing in a cache
-		if long := cutPlanes(longRun, p.layouts...); !slices.Contains(long.run, false) {
+		if long := cutPlanes(longRun, p.layouts...); long.chainable(p.instructions[0].from[1]) {
 			k.planes = long
 		}
 	}
