@@ -77,20 +77,31 @@ func writeLaunched(path string) int {
 	return 0
 }
 
+// planted is the mutant of the environment: its kernel, and which of the kernel's it is.
+func planted() (family, kernel string, number int, ok bool) {
+	part := strings.Split(os.Getenv(mutantIs), "/")
+	if len(part) != 3 {
+		return "", "", 0, false
+	}
+	return part[0], part[1], must(strconv.Atoi(part[2])), true
+}
+
+// kernelText is a kernel as it ships, or the mutant that stands in its place.
+func kernelText(family, kernel string) string {
+	text := kernels.One(family, kernel)
+	if f, k, number, ok := planted(); ok && f == family && k == kernel {
+		return ptxsim.Mutants(text)[number].Text()
+	}
+	return text
+}
+
 // plant loads the mutant of the environment in the place of its kernel.
 func plant(b *Backend) error {
-	spec := os.Getenv(mutantIs)
-	if spec == "" {
+	family, kernel, _, ok := planted()
+	if !ok {
 		return nil
 	}
-	part := strings.Split(spec, "/")
-	number, err := strconv.Atoi(part[2])
-	if err != nil {
-		return err
-	}
-	_, err = b.load(part[0]+"/"+part[1], part[1], func() (string, error) {
-		return ptxsim.Mutants(kernels.One(part[0], part[1]))[number].Text(), nil
-	})
+	_, err := b.load(family+"/"+kernel, kernel, func() (string, error) { return kernelText(family, kernel), nil })
 	return err
 }
 
