@@ -71,7 +71,7 @@ func storageOf(dt tensor.DType, l tensor.Layout) *tensor.Storage {
 }
 
 // foldView is a view with values everywhere, the holes included. special is how many in a hundred are zeros
-// of both signs, infinities or NaN.
+// of both signs, infinities or NaN; below 0 it is how many, and none is NaN.
 func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) tensor.View {
 	s := storageOf(dt, l)
 	b, err := s.Bytes()
@@ -97,6 +97,9 @@ func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) ten
 		}
 	default:
 		specials := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, 1}
+		if special < 0 {
+			special, specials = -special, specials[:4]
+		}
 		values := make([]float64, n)
 		for i := range values {
 			values[i] = float64(rng.NormFloat64() * 2)

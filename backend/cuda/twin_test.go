@@ -26,6 +26,7 @@ var opened = sync.OnceValues(func() (*Backend, error) {
 	}
 	b, err := Open(0)
 	if err == nil {
+		b.memory.exact = true
 		err = plant(b)
 	}
 	return b, err
