@@ -84,31 +84,50 @@ func drawChain(r *rand.Rand) chain {
 	return c
 }
 
+// writer is what writes the kernel of a chain.
+func (c chain) writer() *elementwiseWriter {
+	var in, out []graph.Operand
+	for _, v := range c.in {
+		in = append(in, graph.Operand{DType: v.DType(), Layout: v.Layout()})
+	}
+	for i, l := range c.out {
+		out = append(out, graph.Operand{DType: c.dtypes()[i], Layout: l})
+	}
+	return newElementwiseWriter(c.steps, c.results, out, in)
+}
+
+func (c chain) dtypes() []tensor.DType {
+	dtypes := make([]tensor.DType, len(c.out))
+	for i, s := range c.results {
+		dtypes[i] = c.steps[s].Spec.DType
+	}
+	return dtypes
+}
+
+// chains draws those of TestChains: of every fourth, elements are taken to be too many for 31 bits.
+func chains(n int, do func(i int, c chain)) {
+	r := rngOf("TestChains")
+	for i := range n {
+		c := drawChain(r)
+		if i%4 == 3 {
+			narrowElements = 1
+		}
+		do(i, c)
+		narrowElements = 1 << 31
+	}
+}
+
 // TestChains: fused steps on any layouts give the CPU's bits, and what stands for the text of a kernel stands for
 // no other.
 func TestChains(t *testing.T) {
-	r := rng(t)
 	texts := map[string]string{}
-	for range draws(240) {
-		c := drawChain(r)
-		dtypes := make([]tensor.DType, len(c.out))
-		for i, s := range c.results {
-			dtypes[i] = c.steps[s].Spec.DType
-		}
+	chains(draws(240), func(_ int, c chain) {
 		op := graph.FusedOp{Steps: c.steps, Results: c.results}
-		same := twin{op: op, in: c.in, out: c.out, dtypes: dtypes, loose: true}
+		same := twin{op: op, in: c.in, out: c.out, dtypes: c.dtypes(), loose: true}
 		if err := same.check(t); err != nil {
 			t.Fatal(err)
 		}
-
-		var in, out []graph.Operand
-		for _, v := range c.in {
-			in = append(in, graph.Operand{DType: v.DType(), Layout: v.Layout()})
-		}
-		for i, l := range c.out {
-			out = append(out, graph.Operand{DType: dtypes[i], Layout: l})
-		}
-		w := newElementwiseWriter(c.steps, c.results, out, in)
+		w := c.writer()
 		text, err := w.text()
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +141,7 @@ func TestChains(t *testing.T) {
 		if p := head.Params; len(p) != 2 || p[0].Size != 8 || p[1].Size != 8*len(slots) {
 			t.Fatalf("parameters %v, Go passes 8 and %d bytes", p, 8*len(slots))
 		}
-	}
+	})
 	if len(texts) < draws(240)/2 {
 		t.Errorf("%d kernels", len(texts))
 	}

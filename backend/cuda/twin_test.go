@@ -368,9 +368,11 @@ func integersView(dt tensor.DType, l tensor.Layout, draw func() int64) tensor.Vi
 }
 
 // rng is the same for the same test.
-func rng(t testing.TB) *rand.Rand {
+func rng(t testing.TB) *rand.Rand { return rngOf(t.Name()) }
+
+func rngOf(test string) *rand.Rand {
 	seed := uint64(14695981039346656037)
-	for _, c := range []byte(t.Name()) {
+	for _, c := range []byte(test) {
 		seed = (seed ^ uint64(c)) * 1099511628211
 	}
 	return rand.New(rand.NewPCG(seed, 1))
