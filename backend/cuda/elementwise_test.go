@@ -76,12 +76,43 @@ func drawChain(r *rand.Rand) chain {
 		}
 		c.steps = append(c.steps, s)
 	}
+	c.useAll(dt)
 	for i, s := range c.steps {
 		if i == len(c.steps)-1 || s.Spec.DType == dt && r.IntN(4) == 0 {
 			c.results, c.out = append(c.results, i), append(c.out, drawLayout(r, shape))
 		}
 	}
 	return c
+}
+
+// useAll adds to the last step what it does not depend on: else mistakes there make no difference.
+func (c *chain) useAll(dt tensor.DType) {
+	last := len(c.steps) - 1
+	used := map[int]bool{}
+	var use func(f int)
+	use = func(f int) {
+		used[f] = true
+		if f < 0 {
+			for _, from := range c.steps[^f].In {
+				use(from)
+			}
+		}
+	}
+	use(^last)
+	add := func(f int) {
+		if !used[f] {
+			use(f)
+			c.steps = append(c.steps, graph.FusedStep{Op: ops.BinaryOp{Fn: ops.BinaryAdd}, In: []int{^(len(c.steps) - 1), f}, Spec: c.steps[last].Spec})
+		}
+	}
+	for k := last; k >= 0; k-- {
+		if c.steps[k].Spec.DType == dt {
+			add(^k)
+		}
+	}
+	for f := range c.in {
+		add(f)
+	}
 }
 
 // writer is what writes the kernel of a chain.
