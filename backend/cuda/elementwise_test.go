@@ -27,6 +27,12 @@ func drawChain(r *rand.Rand) chain {
 	shape := make([]int, r.IntN(4))
 	for a := range shape {
 		shape[a] = 1 + r.IntN(5)
+		if r.IntN(4) == 0 {
+			shape[a] = 1 + r.IntN(300) // more elements than a block has threads
+		}
+	}
+	for tensor.Size(shape) > 3000 {
+		shape = shape[1:]
 	}
 	dt := chainTypes[r.IntN(len(chainTypes))]
 	var c chain

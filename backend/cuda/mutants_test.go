@@ -41,7 +41,7 @@ var familyTests = map[string]string{
 	"masked":        "^(TestMasked|TestMaskedTiles|TestMaskedList|TestWide)$",
 	"matmul":        "^(TestMatMul|TestLinesAnyhow)$",
 	"radix":         "^(TestSortEnds|TestSorts|TestScatterRows|TestScattersEveryWay)$",
-	"reduce":        "^(TestReduce|TestReducePieces|TestLinesAnyhow|TestLinesEveryWay)$",
+	"reduce":        "^(TestReduce|TestReduceAnywhere|TestReducePieces|TestLinesAnyhow|TestLinesEveryWay)$",
 	"scan":          "^(TestScan|TestLinesAnyhow|TestLinesEveryWay)$",
 	"scatter":       "^(TestScatterWindows|TestScatterRows|TestScatterSparse|TestIndexTypes|TestScattersEveryWay|TestWide)$",
 	"scatteratomic": "^(TestScatterWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
