@@ -30,6 +30,7 @@ func main() {
 	}
 	elementary()
 	elementaryWide()
+	softmaxes()
 	chains(wide32)
 	chains(wide64)
 	rowsPast()
