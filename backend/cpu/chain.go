@@ -53,6 +53,32 @@ func linkOf(s graph.FusedStep, v int) (kind simd.LinkKind, ok bool) {
 	return 0, false
 }
 
+// isLink reports whether a step alone is worked on as a chain: so rows of it that are not in one run, or have one element
+// as an operand, need no scratch.
+func isLink(s graph.FusedStep) bool {
+	_, is := linkOf(s, 0)
+	return is && tuning.chains
+}
+
+// changed is the operand of a step that a chain begins with: not one whose elements are repeated along rows, if there is
+// another.
+func changed(s graph.FusedStep, in []graph.Operand) int {
+	if len(s.In) < 2 || s.In[0] < 0 && (s.View == nil || s.View[0] == nil) {
+		return 0
+	}
+	l := tensor.Layout{}
+	switch {
+	case s.In[0] < 0:
+		l = *s.View[0]
+	default:
+		l = in[s.In[0]].Layout
+	}
+	if n := l.Rank(); n > 0 && (l.Strides[n-1] == 0 || !tensor.EqualShapes(l.Shape, s.Spec.Shape)) {
+		return 1
+	}
+	return 0
+}
+
 // chained says of the first n steps of op which are links of a chain that goes on with the next step. What keep
 // makes is wanted later.
 func chained(op graph.FusedOp, n, keep int) []bool {
@@ -108,10 +134,11 @@ func joinSets(a, b []int) []int {
 	return a
 }
 
-// add appends a step, whose operands are where from says; operand v is the value so far.
-func (c *chainLinks) add(s graph.FusedStep, v int, from []int) {
+// add appends a step, whose operands are where from says; operand v is the value so far. The first step's is first, the
+// operand that it changes.
+func (c *chainLinks) add(s graph.FusedStep, v, first int, from []int) {
 	if len(c.from) == 0 {
-		v, c.from = 0, []int{0, from[0]}
+		v, c.from = first, []int{0, from[first]}
 	}
 	kind, _ := linkOf(s, v)
 	by := 1 // of a step of one operand
@@ -132,7 +159,9 @@ func (c *chainLinks) plane(dt tensor.DType) func(t *tile) {
 	return chainTiles[float64](*c, dt)
 }
 
-// chainTiles is bound by the bytes of operands and result.
+// chainTiles is bound by the bytes of operands and result. Where an operand is no run of memory the rows of a plane are
+// chains of their own, if they are long: then nothing is moved to scratch, and an element that is the operand of a row
+// is loaded once.
 func chainTiles[T simd.Float](c chainLinks, dt tensor.DType) func(t *tile) {
 	y, sources := sinkOf[T](dt), []*source[T]{}
 	for k := range c.from[1:] {
@@ -144,23 +173,87 @@ func chainTiles[T simd.Float](c chainLinks, dt tensor.DType) func(t *tile) {
 			w = new(chainWork[T])
 			t.chain = w
 		}
+		rows, width := 1, t.h*t.w
+		if t.w >= chainRow && slices.Contains(t.run[:len(c.from)], false) {
+			rows, width = t.h, t.w
+		}
 		for k, s := range sources {
-			w.operands[1+k] = s.tile(t)
+			w.operands[1+k] = operandOfChain(t, s, rows, width)
 		}
-		w.links = w.links[:0]
-		for k, by := range c.by {
-			w.links = append(w.links, simd.Link[T]{Kind: c.kinds[k], By: w.operands[by]})
+		direct := t.run[0] || rows == t.h && width == t.w && t.colStep[0] == 1
+		to := chainOperand[T]{step: width}
+		if direct {
+			to = chainOperand[T]{elements: tensor.Elements[T](t.mem[0]), at: t.at[0], step: t.rowStep[0]}
+			if t.run[0] {
+				to.step = width
+			}
+		} else {
+			to.elements = y.open(t)
 		}
-		dst := y.open(t)
-		simd.Chain(dst, w.operands[1], w.links, t.chainPast && t.run[0])
-		y.close(t, dst)
+		for r := range rows {
+			w.row(&c, &to, r, width, t.chainPast && direct)
+		}
+		if !direct {
+			y.close(t, to.elements)
+		}
 		clear(w.operands[:])
 		clear(w.links)
 	}
 }
 
+// chainRow is how many elements make a row that is worth a call.
+const chainRow = 64
+
 // chainWork is what a thread applies a chain with.
 type chainWork[T simd.Float] struct {
-	operands [maxOperands][]T
+	operands [maxOperands]chainOperand[T]
+	repeated [maxOperands][]T
+	filled   []T // a row of one element, where that is what the first link changes
 	links    []simd.Link[T]
+}
+
+// chainOperand is where the rows of an operand are.
+type chainOperand[T simd.Float] struct {
+	elements []T
+	at, step int
+	same     bool // of one element each
+}
+
+func operandOfChain[T simd.Float](t *tile, s *source[T], rows, width int) chainOperand[T] {
+	k := s.k
+	whole := rows == t.h && width == t.w
+	switch {
+	case t.run[k]:
+	case whole && t.colStep[k] <= 1 && t.colStep[k] >= 0:
+		return chainOperand[T]{tensor.Elements[T](t.mem[k]), t.at[k], t.rowStep[k], t.colStep[k] == 0}
+	}
+	return chainOperand[T]{elements: s.tile(t), step: width}
+}
+
+// row applies the chain to row r.
+func (w *chainWork[T]) row(c *chainLinks, to *chainOperand[T], r, width int, past bool) {
+	for k := range c.from[1:] {
+		if o := &w.operands[1+k]; o.same {
+			w.repeated[1+k] = simd.Repeated(w.repeated[1+k], o.elements[o.at+r*o.step])
+		}
+	}
+	operand := func(k int) ([]T, bool) {
+		o := &w.operands[k]
+		if o.same {
+			return w.repeated[k], true
+		}
+		return o.elements[o.at+r*o.step:][:width], false
+	}
+	w.links = w.links[:0]
+	for k, by := range c.by {
+		m, same := operand(by)
+		w.links = append(w.links, simd.Link[T]{Kind: c.kinds[k], By: m, Same: same})
+	}
+	x, same := operand(1)
+	if same {
+		w.filled = grown(w.filled, width)
+		fill(w.filled, x[0])
+		x = w.filled
+	}
+	simd.Chain(to.elements[to.at+r*to.step:][:width], x, w.links, past)
 }

@@ -88,8 +88,8 @@ func compileProgram(op graph.FusedOp, n int, out, in []graph.Operand, keep int) 
 			p.layouts = append(p.layouts, alongAxis(iota))
 		}
 		made := instruction{plane: k.plane}
-		if goesOn[i] || len(chain.from) > 0 {
-			if chain.add(s, slices.Index(s.In, ^(i-1)), from[1:]); goesOn[i] {
+		if goesOn[i] || len(chain.from) > 0 || isLink(s) {
+			if chain.add(s, slices.Index(s.In, ^(i-1)), changed(s, in), from[1:]); goesOn[i] {
 				a.release(i, s.In)
 				continue
 			}

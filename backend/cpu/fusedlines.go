@@ -144,8 +144,8 @@ func (c *lineCompiler) compile(i int) error {
 		made.from = append(made.from, len(c.out)+len(c.in)+c.iotas)
 		c.iotas++
 	}
-	if c.goesOn[i] || len(c.chain.from) > 0 {
-		if c.chain.add(s, slices.Index(s.In, ^(i-1)), made.from[1:]); c.goesOn[i] {
+	if c.goesOn[i] || len(c.chain.from) > 0 || wide && isLink(s) {
+		if c.chain.add(s, slices.Index(s.In, ^(i-1)), changed(s, c.in), made.from[1:]); c.goesOn[i] {
 			c.releaseAfter(i)
 			return nil
 		}
@@ -158,6 +158,7 @@ func (c *lineCompiler) compile(i int) error {
 		made.from[0] = ^c.take(wide, s.Spec.DType.Size())
 	}
 	c.at[i] = made.from[0]
+	made.past = direct && wide && c.last[i] < 0 && c.out[result].Size()*s.Spec.DType.Size() >= tuning.past
 	c.k.lineWork = append(c.k.lineWork, made)
 	if result >= 0 && !direct {
 		store := lineStep{narrow: !wide}
@@ -361,6 +362,9 @@ func (p *reducer[E, A]) foldLines(dst *tensor.Storage, to, toStep int, src *tens
 
 // foldLine folds w elements from at on. Where top is given, every element x stands for its term.
 func (p *reducer[E, A]) foldLine(s *reduceScratch[E, A], f *fold[A], from []E, at, col, w int, top []A) A {
+	if col == 1 && top == nil && f.line != nil && p.rows.same {
+		return f.line(bitsAs[A](from[at:][:w]))
+	}
 	value := f.identity
 	for i := 0; i < w; i += blockSize {
 		x := s.block[:min(blockSize, w-i)]

@@ -69,7 +69,7 @@ func compareChain[T Float](memory [][]T, kinds []LinkKind, n int, r *rand.Rand, 
 	var links []Link[T]
 	for k, kind := range kinds {
 		functions[kind](want, want, operands[k+1])
-		links = append(links, Link[T]{kind, operands[k+1]})
+		links = append(links, Link[T]{kind, operands[k+1], false})
 	}
 	out := operands[r.IntN(len(operands))]
 	if r.IntN(2) == 0 {
@@ -95,5 +95,5 @@ func TestChainWrongLengths(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	Chain(make([]float32, 4), make([]float32, 4), []Link[float32]{{LinkAdd, make([]float32, 3, 3)}}, false)
+	Chain(make([]float32, 4), make([]float32, 4), []Link[float32]{{LinkAdd, make([]float32, 3, 3), false}}, false)
 }

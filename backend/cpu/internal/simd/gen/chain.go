@@ -26,7 +26,7 @@ var (
 // chainBlock is how many registers hold a block of values while the links are applied to them.
 const chainBlock = 8
 
-// chain emits the loop of Chain. A link is a word that says what it does and a slice; the constants of package simd
+// chain emits the loop of Chain. A link is a word that says what it does, a slice and whether all of it is one element; the constants of package simd
 // stand in the order of the bodies here.
 type chain struct {
 	*wideElem
@@ -95,6 +95,8 @@ func chains(w *wideElem) {
 func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	label := func(s string, k int) string { return fmt.Sprintf("%s_%s%d", name, s, k) }
 	link, left, by, kind := GP64(), GP64(), GP64(), GP64()
+	start, place := GP64(), GP64() // of an operand, in bytes
+	XORQ(start, start)
 	bodies := []func(a, m VecVirtual){
 		func(a, m VecVirtual) { c.add(m, a, a) },
 		func(a, m VecVirtual) { c.add(a, m, a) },
@@ -120,7 +122,7 @@ func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	for k, body := range bodies {
 		Label(label("op", k))
 		for i, a := range acc {
-			m, from := ZMM(), Mem{Base: by, Index: at, Scale: 1, Disp: 64 * i}
+			m, from := ZMM(), Mem{Base: by, Index: place, Scale: 1, Disp: 64 * i}
 			if mask != nil {
 				c.loadZeroed(from, mask, m)
 			} else {
@@ -131,12 +133,15 @@ func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 		JMP(LabelRef(label("next", 0)))
 	}
 	Label(label("next", 0))
-	ADDQ(Imm(32), link)
+	ADDQ(Imm(40), link)
 	DECQ(left)
 	JZ(LabelRef(label("end", 0)))
 	Label(label("first", 0))
 	MOVQ(Mem{Base: link}, kind)
 	MOVQ(Mem{Base: link, Disp: 8}, by)
+	MOVQ(at, place)
+	CMPB(Mem{Base: link, Disp: 32}, Imm(0))
+	CMOVQNE(start, place)
 	for k := range bodies[1:] {
 		CMPQ(kind, Imm(uint64(k)))
 		JEQ(LabelRef(label("op", k)))
