@@ -196,9 +196,12 @@ func chainTiles[T simd.Float](c chainLinks, dt tensor.DType) func(t *tile) {
 		if !direct {
 			y.close(t, to.elements)
 		}
-		clear(w.operands[:])
-		clear(w.links)
 	}
+}
+
+func (w *chainWork[T]) forget() {
+	clear(w.operands[:])
+	clear(w.links)
 }
 
 // chainRow is how many elements make a row that is worth a call.
@@ -237,23 +240,25 @@ func (w *chainWork[T]) row(c *chainLinks, to *chainOperand[T], r, width int, pas
 			w.repeated[1+k] = simd.Repeated(w.repeated[1+k], o.elements[o.at+r*o.step])
 		}
 	}
-	operand := func(k int) ([]T, bool) {
-		o := &w.operands[k]
-		if o.same {
-			return w.repeated[k], true
-		}
-		return o.elements[o.at+r*o.step:][:width], false
-	}
 	w.links = w.links[:0]
 	for k, by := range c.by {
-		m, same := operand(by)
+		m, same := w.operand(by, r, width)
 		w.links = append(w.links, simd.Link[T]{Kind: c.kinds[k], By: m, Same: same})
 	}
-	x, same := operand(1)
+	x, same := w.operand(1, r, width)
 	if same {
 		w.filled = grown(w.filled, width)
 		fill(w.filled, x[0])
 		x = w.filled
 	}
 	simd.Chain(to.elements[to.at+r*to.step:][:width], x, w.links, past)
+}
+
+// operand is row r of operand k, or its one element, repeated.
+func (w *chainWork[T]) operand(k, r, width int) (row []T, same bool) {
+	o := &w.operands[k]
+	if o.same {
+		return w.repeated[k], true
+	}
+	return o.elements[o.at+r*o.step:][:width], false
 }

@@ -274,6 +274,9 @@ func (m *machine) release() {
 	}
 	for i := range m.tiles {
 		m.tiles[i].mem = memory{}
+		if c := m.tiles[i].chain; c != nil {
+			c.forget()
+		}
 		for k := range m.tiles[i].scratch {
 			m.tiles[i].scratch[k].h = 0
 		}

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -16,9 +17,10 @@ type fusedLines struct {
 	planning.Operands
 	lineWork      []lineStep
 	registers     []int // bytes of each
-	offset, step  []int // per memory operand: where it begins, from row to row
+	offset, steps []int // per memory operand: where it begins, from row to row
 	rows, columns int
 	height        int // rows at a time
+	wide          []wideInput
 	grain         int
 	states        planning.States[linesRun]
 	spare         planning.States[machine]
@@ -39,6 +41,9 @@ type lineFolder interface {
 // lineBytes is what the registers and operands of the rows that are worked on may take: they stay in the
 // second-level cache. A longer row is not worked on as a whole.
 const lineBytes = 320 << 10
+
+// wideInput is an operand of which rows are read, one run after another.
+type wideInput struct{ operand, bytes int }
 
 // lineCompiler is what is known of the operands while the steps are compiled.
 type lineCompiler struct {
@@ -102,7 +107,7 @@ func (c *lineCompiler) operands() error {
 	if len(r.outer) > 0 || len(l.outer) > 0 {
 		return tensor.Errorf("", tensor.ErrUnsupported, "rows are not evenly apart in every operand")
 	}
-	c.k.offset, c.k.step, c.col = r.offset, r.step, l.step
+	c.k.offset, c.k.steps, c.col = r.offset, r.step, l.step
 	return nil
 }
 
@@ -182,9 +187,9 @@ func (c *lineCompiler) releaseAfter(i int) {
 // compact reports whether a result's rows follow one another without gaps.
 func (c *lineCompiler) compact(result int, wide bool) bool {
 	if wide {
-		return c.col[result] == 1 && c.k.step[result] == c.k.columns
+		return c.col[result] == 1 && c.k.steps[result] == c.k.columns
 	}
-	return c.k.step[result] == 1
+	return c.k.steps[result] == 1
 }
 
 func kindOf(wide bool) int {
@@ -239,6 +244,11 @@ func (c *lineCompiler) finish() error {
 	for r := range k.registers {
 		k.registers[r] *= k.height
 	}
+	for i, o := range c.in {
+		if f := len(c.out) + i; c.col[f] == 1 && k.steps[f] >= k.columns && (k.height == 1 || k.steps[f] == k.columns) {
+			k.wide = append(k.wide, wideInput{f, o.DType.Size()})
+		}
+	}
 	k.grain = max(1, cheap/max(k.height*k.columns*c.weight, 1))
 	for i := range k.lineWork {
 		ins := &k.lineWork[i]
@@ -255,9 +265,9 @@ func (c *lineCompiler) walk(f int, ins *lineStep) (row, col int, run bool) {
 	k := c.k
 	switch wide := c.isWide(f); {
 	case f >= 0 && ins.narrow:
-		return 0, k.step[f], k.step[f] == 1
+		return 0, k.steps[f], k.steps[f] == 1
 	case f >= 0:
-		return k.step[f], c.col[f], c.col[f] == 1 && (k.height == 1 || k.step[f] == k.columns)
+		return k.steps[f], c.col[f], c.col[f] == 1 && (k.height == 1 || k.steps[f] == k.columns)
 	case ins.narrow:
 		return 0, 1, true
 	case wide:
@@ -295,7 +305,7 @@ func (r *linesRun) chunk(lo, hi int) {
 	s := k.spare.Get()
 	k.bind(s, r.memory)
 	for b := lo; b < hi; b++ {
-		k.run(s, b*k.height, min(k.height, k.rows-b*k.height))
+		k.run(s, r.memory, b*k.height, min(k.height, k.rows-b*k.height))
 	}
 	s.release()
 	k.spare.Put(s)
@@ -314,17 +324,25 @@ func (k *fusedLines) bind(s *machine, memory []*tensor.Storage) {
 	}
 }
 
-// run takes h rows through all steps.
-func (k *fusedLines) run(s *machine, row, h int) {
+// run takes h rows through all steps. Each asks for a part of the next rows: they come from memory while these are
+// worked on.
+func (k *fusedLines) run(s *machine, memory []*tensor.Storage, row, h int) {
+	next := min(k.height, k.rows-row-h)
 	for i := range k.lineWork {
 		ins, t := &k.lineWork[i], &s.tiles[i]
+		for _, w := range k.wide {
+			from := k.offset[w.operand] + (row+h)*k.steps[w.operand]
+			n := next * k.columns
+			first, end := pieceOf(n, i, len(k.lineWork))
+			simd.Fetch(tensor.Elements[byte](memory[w.operand])[(from+first)*w.bytes : (from+end)*w.bytes])
+		}
 		t.h, t.w = h, k.columns
 		if ins.narrow {
 			t.h, t.w = 1, h
 		}
 		for j, f := range ins.from {
 			if f >= 0 {
-				t.at[j] = k.offset[f] + row*k.step[f]
+				t.at[j] = k.offset[f] + row*k.steps[f]
 			} else {
 				t.scratch[j].h = 0
 			}

@@ -29,8 +29,8 @@ type softmax[E tensor.Element, A float] struct {
 	outStep  int  // along a line of the destination
 	log      bool
 	held     bool
-	softly   bool // lines are softLines
-	past     bool // the result is so large that it is written past the caches
+	softly   bool           // lines are softLines
+	past     bool           // the result is so large that it is written past the caches
 	floats   simd.Floats[A] // for the division
 
 	states planning.States[softmaxRun[E, A]]

@@ -39,8 +39,9 @@ func Repeated[T Float](room []T, v T) []T {
 		room = make([]T, n)
 	}
 	room = room[:n]
-	for i := range room {
-		room[i] = v
+	eight := [8]T{v, v, v, v, v, v, v, v}
+	for i := 0; i < n; i += len(eight) {
+		*(*[8]T)(room[i:]) = eight
 	}
 	return room
 }

@@ -660,6 +660,11 @@ func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
 //go:noescape
 func fencePast()
 
+// fetch asks for cache lines from x on, as many as are wanted, and waits for none.
+//
+//go:noescape
+func fetch(x *byte, lines int)
+
 // gatherRows copies rows of a table to u, of any type, 32 bytes or more a row. It is bound by memory; the rows of the table are
 // prefetched, since where they are is known rows ahead.
 //

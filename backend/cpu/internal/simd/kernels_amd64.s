@@ -11380,6 +11380,19 @@ TEXT ·fencePast(SB), NOSPLIT, $0
 	SFENCE
 	RET
 
+// func fetch(x *byte, lines int)
+// Requires: MMX+
+TEXT ·fetch(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ lines+8(FP), CX
+
+line:
+	PREFETCHT1 (AX)
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        line
+	RET
+
 // func gatherRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
 // Requires: AVX, CMOV, MMX+
 TEXT ·gatherRows(SB), NOSPLIT, $0-64

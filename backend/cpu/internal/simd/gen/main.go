@@ -35,6 +35,7 @@ func main() {
 	chains(wide64)
 	rowsPast()
 	fencePast()
+	fetch()
 	places()
 	takes()
 	moves()
