@@ -233,7 +233,8 @@ func memoryOf(m []*tensor.Storage, out []tensor.Write, in []tensor.Read, layouts
 type machine struct {
 	tiles     []tile // per instruction
 	registers []*tensor.Storage
-	past      bool // something is written past the caches
+	lanes     []*tensor.Storage // of folds across rows
+	past      bool              // something is written past the caches
 }
 
 // bind gives the instructions the memory of a run, and registers for tiles of so many elements.

@@ -21,6 +21,7 @@ type fusedLines struct {
 	rows, columns int
 	height        int // rows at a time
 	wide          []wideInput
+	across        []acrossResult
 	grain         int
 	states        planning.States[linesRun]
 	spare         planning.States[machine]
@@ -31,6 +32,8 @@ type lineStep struct {
 	instruction
 	narrow bool // of an element a row
 	fold   lineFolder
+	across acrossFolder // of rows into result number slot of those
+	slot   int
 }
 
 // lineFolder folds rows of w elements, a value each.
@@ -91,7 +94,11 @@ func (c *lineCompiler) operands() error {
 			all = append(all, graph.Operand{DType: iota.DType, Layout: alongAxis(iota)})
 		}
 	}
-	for _, o := range all {
+	for e, o := range all {
+		if e < len(c.out) && c.isAcross(c.op.Results[e]) {
+			rows, lines = append(rows, tensor.Layout{Shape: c.op.Lines[:c.op.Lead], Strides: make([]int, c.op.Lead)}), append(lines, line)
+			continue
+		}
 		if slices.Equal(o.Shape, c.op.Lines) {
 			rows = append(rows, tensor.Layout{Shape: o.Shape[:c.op.Lead], Strides: o.Strides[:c.op.Lead], Offset: o.Offset})
 			lines = append(lines, tensor.Layout{Shape: line.Shape, Strides: o.Strides[c.op.Lead:]})
@@ -117,6 +124,9 @@ func (c *lineCompiler) compile(i int) error {
 	wide := slices.Equal(s.Spec.Shape, c.op.Lines)
 	c.wideness[i] = wide
 	made := lineStep{narrow: !wide}
+	if c.isAcross(i) {
+		return c.compileAcross(i)
+	}
 	if fold, ok := s.Op.(ops.ReduceOp); ok {
 		source := graph.Operand{DType: s.Spec.DType, Layout: tensor.RowMajor(c.op.Lines)}
 		to := graph.Operand{DType: s.Spec.DType, Layout: tensor.RowMajor(s.Spec.Shape)}
@@ -241,6 +251,9 @@ func (c *lineCompiler) finish() error {
 		return tensor.Errorf("", tensor.ErrUnsupported, "a row takes %d bytes", row)
 	}
 	k.height = max(1, min(fusedBytes/max(row, 1), k.rows, tileBytes/(c.widest*k.columns)))
+	if len(k.across) > 0 {
+		k.height = min(k.height, blockSize)
+	}
 	for r := range k.registers {
 		k.registers[r] *= k.height
 	}
@@ -286,6 +299,7 @@ func (c *lineCompiler) isWide(f int) bool {
 type linesRun struct {
 	k      *fusedLines
 	memory []*tensor.Storage
+	blocks []*tensor.Storage // of the results across rows: the values of blocks
 }
 
 func (k *fusedLines) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
@@ -294,7 +308,11 @@ func (k *fusedLines) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 	}
 	r := k.states.Get()
 	r.k, r.memory = k, memoryOf(r.memory[:0], out, in, len(k.offset))
-	x.(*Exec).run(ceilDiv(k.rows, k.height), k.grain, r)
+	if len(k.across) > 0 {
+		k.runAcross(x.(*Exec), r)
+	} else {
+		x.(*Exec).run(ceilDiv(k.rows, k.height), k.grain, r)
+	}
 	clear(r.memory)
 	k.states.Put(r)
 	return nil
@@ -305,7 +323,11 @@ func (r *linesRun) chunk(lo, hi int) {
 	s := k.spare.Get()
 	k.bind(s, r.memory)
 	for b := lo; b < hi; b++ {
-		k.run(s, r.memory, b*k.height, min(k.height, k.rows-b*k.height))
+		if len(k.across) > 0 {
+			k.runBlock(s, r, b)
+		} else {
+			k.run(s, r.memory, b*k.height, min(k.height, k.rows-b*k.height))
+		}
 	}
 	s.release()
 	k.spare.Put(s)
@@ -347,7 +369,11 @@ func (k *fusedLines) run(s *machine, memory []*tensor.Storage, row, h int) {
 				t.scratch[j].h = 0
 			}
 		}
-		if ins.fold == nil {
+		switch {
+		case ins.across != nil:
+			ins.across.addRows(s.lanes[ins.slot], t.mem[1], walk{t.at[1], ins.rowStep[1], ins.colStep[1]}, row, h, k.rows, k.columns)
+			continue
+		case ins.fold == nil:
 			ins.plane(t)
 			continue
 		}
