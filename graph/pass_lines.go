@@ -21,6 +21,7 @@ func (s *schedule) fuseLines(b Fuser) {
 				break
 			}
 			g.grow()
+			g.again()
 			if g.join() || len(g.closed) == 0 {
 				break
 			}
@@ -147,6 +148,23 @@ func (g *lineGroup) grow() {
 			}
 		}
 	}
+}
+
+// again takes folds across rows that stand before the first member that reads what they read, if nobody needs them before
+// the members are done.
+func (g *lineGroup) again() {
+	last := g.members[len(g.members)-1]
+	for t := g.from + 1; t < last; t++ {
+		st := &g.steps[t]
+		if slices.Contains(g.members, t) || slices.Contains(g.waiting, t) || g.size+count(st) > fusedSteps || !g.reread(st) || !g.fitting(st) {
+			continue
+		}
+		read := func(s step) bool { return uses(s.in, st.out[0].slot) > 0 }
+		if !slices.ContainsFunc(g.steps[t+1:last], read) {
+			g.add(t)
+		}
+	}
+	slices.Sort(g.members)
 }
 
 // fitting reports whether a step works on the rows of the group and reads what members make row by row.

@@ -115,22 +115,27 @@ func (p *reducer[E, A]) beginBlock(lanes *tensor.Storage) {
 }
 
 func (p *reducer[E, A]) addRows(to, src *tensor.Storage, place walk, row, h, rows, columns int) {
-	s := p.spare.Get()
-	s.rows = grown(s.rows, columns)
+	var s *reduceScratch[E, A]
+	if direct := p.rows.same && place.col == 1; !direct {
+		s = p.spare.Get()
+		s.rows = grown(s.rows, columns)
+		defer p.spare.Put(s)
+	}
 	all, from := elementsOf[A](to), tensor.Elements[E](src)
 	in := row % blockSize
 	used := lanesOf(min(blockSize, rows-(row-in)))
 	for j := range h {
-		x := s.rows
-		if at := place.at + j*place.row; place.col == 1 {
-			x = p.computed(x, from[at:][:columns])
+		at := place.at + j*place.row
+		var x []A
+		if s == nil {
+			x = bitsAs[A](from[at:][:columns])
 		} else {
+			x = s.rows
 			p.rows.load(x, from, at, place.col)
 		}
 		lane := all[(in+j)%used*columns:][:columns]
 		p.fold.row(lane, lane, x)
 	}
-	p.spare.Put(s)
 }
 
 func (p *reducer[E, A]) endBlock(values, from *tensor.Storage, block, rows, columns int) {
