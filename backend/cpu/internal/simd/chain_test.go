@@ -68,8 +68,13 @@ func compareChain[T Float](memory [][]T, kinds []LinkKind, n int, r *rand.Rand, 
 	want := slices.Clone(x)
 	var links []Link[T]
 	for k, kind := range kinds {
-		functions[kind](want, want, operands[k+1])
-		links = append(links, Link[T]{kind, operands[k+1], false})
+		by, same := operands[k+1], n > 0 && r.IntN(4) == 0
+		link := Link[T]{kind, by, same}
+		if same {
+			link.By, by = Repeated(nil, by[0]), slices.Repeat(by[:1], n)
+		}
+		functions[kind](want, want, by)
+		links = append(links, link)
 	}
 	out := operands[r.IntN(len(operands))]
 	if r.IntN(2) == 0 {
@@ -90,10 +95,14 @@ func TestChainWrongLengths(t *testing.T) {
 	if !HasChains() {
 		t.Skip("no assembly for AVX-512")
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	Chain(make([]float32, 4), make([]float32, 4), []Link[float32]{{LinkAdd, make([]float32, 3, 3), false}}, false)
+	for _, link := range []Link[float32]{{LinkAdd, make([]float32, 3, 3), false}, {LinkAdd, make([]float32, 100), true}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("no panic for an operand of %d", len(link.By))
+				}
+			}()
+			Chain(make([]float32, 4), make([]float32, 4), []Link[float32]{link}, false)
+		}()
+	}
 }
