@@ -84,7 +84,7 @@ func compileFoldBy(b *Backend, op ops.FoldByOp, out, in []graph.Operand) (graph.
 	if err != nil {
 		return p.k, err
 	}
-	return p.k, p.fold(ys, xs, in[0].Shape[op.Axis], false)
+	return p.k, p.fold(ys, xs, in[0].Shape[op.Axis])
 }
 
 // compileScanBy makes the kernel of a scan.
@@ -155,14 +155,11 @@ func (p *combinePlan) writer(xs []combined, n int) (w *combineWriter, piece int)
 	return w, w.tile
 }
 
-// fold adds the stages of a fold of n elements. With behind the last of them comes behind what the others give.
-func (p *combinePlan) fold(ys, xs []combined, n int, behind bool) error {
+// fold adds the stages of a fold of n elements. A last piece that is short is the last of the values like any other: in
+// A∘(B∘(C∘…)) it stands where the elements that it is made of would.
+func (p *combinePlan) fold(ys, xs []combined, n int) error {
 	w, piece := p.writer(xs, n)
-	w.behind = behind
-	pieces, odd := (n+piece-1)/piece, n%piece > 0
-	if behind { // it may be all of the last piece
-		pieces, odd = (n-1)/piece+1, true
-	}
+	pieces := (n + piece - 1) / piece
 	if pieces == 1 {
 		w.started = p.inits != nil
 		return p.add(w, slices.Concat(xs, ys, p.inits), n, piece, pieces, nil)
@@ -171,7 +168,7 @@ func (p *combinePlan) fold(ys, xs []combined, n int, behind bool) error {
 	if err := p.add(w, slices.Concat(xs, values), n, piece, pieces, steps); err != nil {
 		return err
 	}
-	return p.fold(ys, values, pieces, odd)
+	return p.fold(ys, values, pieces)
 }
 
 // scan adds the stages of a scan of n elements.
