@@ -104,11 +104,12 @@ func compileScanBy(b *Backend, op ops.ScanByOp, out, in []graph.Operand) (graph.
 }
 
 // newCombinePlan parts operands in lines.
-func newCombinePlan(b *Backend, f *graph.Func, axis int, out, in []graph.Operand) (p *combinePlan, xs, ys []combined, err error) {
+func newCombinePlan(b *Backend, f *graph.Func, axis int, out, in []graph.Operand) (
+	p *combinePlan, xs, ys []combined, err error) {
 	p = &combinePlan{b: b, k: &combine{operands: b.operands(out, in)}}
 	if len(out) > mostCombined || in[0].Rank() > mostCombinedAxes {
-		return p, nil, nil, tensor.Errorf("", tensor.ErrUnsupported, "%d values in %d axes are joined, cuda's kernels take %d in %d",
-			len(out), in[0].Rank(), mostCombined, mostCombinedAxes)
+		return p, nil, nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"%d values in %d axes are joined, cuda's kernels take %d in %d", len(out), in[0].Rank(), mostCombined, mostCombinedAxes)
 	}
 	if p.f, err = newScalarFunc(b, f); err != nil {
 		return p, nil, nil, err
@@ -149,8 +150,9 @@ func (p *combinePlan) writer(xs []combined, n int) (w *combineWriter, piece int)
 	}
 	if beside > 0 && beside <= along || n <= 8 || along == 0 || w.tile < 32 {
 		w.columns, w.tile = true, 0
-		least, _ := piecesFor(uint64(n), uint64(32*lineTuning.warps*p.b.about.Multiprocessors)/uint64(max(1, lines)), 2*foldBlock)
-		return w, int(least)
+		threads := uint64(32 * lineTuning.warps * p.b.about.Multiprocessors)
+		size, _ := piecesFor(uint64(n), threads/uint64(max(1, lines)), 2*foldBlock)
+		return w, int(size)
 	}
 	return w, w.tile
 }
@@ -191,7 +193,8 @@ func (p *combinePlan) scan(ys, xs, inits []combined, n int, exclusive bool) erro
 		}
 	}
 	w.carried = true
-	return p.add(w, slices.Concat(xs, ys, upTo, inits), n, piece, pieces, append(make([]int, 2*len(xs)), steps[len(xs):]...))
+	steps = append(make([]int, 2*len(xs)), steps[len(xs):]...)
+	return p.add(w, slices.Concat(xs, ys, upTo, inits), n, piece, pieces, steps)
 }
 
 // scratch is memory for a value of each piece of each line: those of neighbouring lines side by side. steps is how far

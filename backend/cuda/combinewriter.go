@@ -12,8 +12,8 @@ import (
 // and the units are no longer than that. What it writes depends on the function, the element types, how many axes of
 // lines are left and on the flags; all numbers are parameters.
 //
-// The operands are xs, results, then, where carried, what everything up to the end of each piece gives, and, where started, the initial
-// values; of each there is one for every value that the function joins.
+// The operands are xs, results, then, where carried, what everything up to the end of each piece gives, and, where
+// started, the initial values; of each there is one for every value that the function joins.
 type combineWriter struct {
 	f         *scalarFunc
 	scan      bool
