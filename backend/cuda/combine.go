@@ -150,8 +150,8 @@ func (p *combinePlan) writer(xs []combined, n int) (w *combineWriter, piece int)
 	}
 	if beside > 0 && beside <= along || n <= 8 || along == 0 || w.tile < 32 {
 		w.columns, w.tile = true, 0
-		threads := uint64(32 * lineTuning.warps * p.b.about.Multiprocessors)
-		size, _ := piecesFor(uint64(n), threads/uint64(max(1, lines)), 2*foldBlock)
+		units := uint64(32 * lineTuning.warps * p.b.about.Multiprocessors)
+		size, _ := piecesFor(uint64(n), units/uint64(max(1, lines)), 2*foldBlock)
 		return w, int(size)
 	}
 	return w, w.tile
