@@ -134,7 +134,7 @@ func TestReducePieces(t *testing.T) {
 }
 
 // TestReduceAnywhere has the extreme of a line in each word of it: of rows behind four words a lane and a fifth, and a
-// rest, and of columns behind an unrolled loop.
+// rest, and of columns, with and without a rest behind an unrolled loop.
 func TestReduceAnywhere(t *testing.T) {
 	was := lineTuning
 	lineTuning.warps = 0
@@ -143,11 +143,11 @@ func TestReduceAnywhere(t *testing.T) {
 		if dt.IsComplex() {
 			continue
 		}
-		word := max(1, 4/dt.Size())
-		for _, rows := range []bool{true, false} {
+		for _, columns := range []int{0, 4, 8, 23} { // their length
+			word, rows := max(1, 4/dt.Size()), columns == 0
 			length, axis := 5*32*word+word+3, 1
 			if !rows {
-				length, axis, word = 23, 0, 1
+				length, axis, word = columns, 0, 1
 			}
 			lines := length/word + word
 			l := tensor.Layout{Shape: []int{lines, length}, Strides: []int{(length + 3) &^ 3, 1}} // rows begin at words
