@@ -98,6 +98,38 @@ func TestConv(t *testing.T) {
 	}
 }
 
+// TestConvEveryWay takes every dtype through every kernel: windows that end in each of those that a thread does, sums of
+// more than a tile's depth, and blocks of threads that go round.
+func TestConvEveryWay(t *testing.T) {
+	rng, fused := rand.New(rand.NewPCG(37, 38)), fusedCPU(t)
+	lines, was, each := lineTuning, convTuning, evenGrids
+	evenGrids = true
+	t.Cleanup(func() { lineTuning, convTuning, evenGrids = lines, was, each })
+	for _, c := range []struct {
+		why                              string
+		windows, features, channels      int
+		byThread, several, tiles, blocks int
+	}{
+		{"several windows a thread, ends in the first", 5, 2, 2, 1000, 0, 0, 1 << 30},
+		{"in the second", 261, 2, 2, 1000, 0, 0, 1 << 30},
+		{"in the third", 517, 2, 2, 1000, 0, 0, 1 << 30},
+		{"in the fourth, goes round", 773, 2, 2, 1000, 0, 0, 1},
+		{"one window a thread, goes round", 261, 3, 2, 1000, 1000, 0, 1},
+		{"large tiles, goes round", 70, 130, 6, 0, 0, 0, 1},
+		{"wide tiles, goes round", 130, 60, 6, 0, 0, 0, 1},
+		{"small tiles, goes round", 40, 35, 12, 0, 0, 1000, 1},
+	} {
+		for _, dt := range allDTypes[1:] {
+			if dt.IsFloat() && !fused || !dt.IsFloat() && c.tiles == 0 && c.byThread == 0 || testing.Short() && rng.IntN(3) > 0 {
+				continue // tiles of other than floats are small
+			}
+			lineTuning.tiles = c.tiles
+			convTuning.features, convTuning.several, convTuning.blocks = c.byThread, c.several, c.blocks
+			convTwin(t, rng, dt, sliding([5]int{1, 1, 1, 0, 0}), []int{1, c.channels, c.windows + 2}, []int{c.features, c.channels, 3}, 0)
+		}
+	}
+}
+
 // TestConvDrawn: the same for convolutions at random.
 func TestConvDrawn(t *testing.T) {
 	rng, fused := rand.New(rand.NewPCG(33, 34)), fusedCPU(t)

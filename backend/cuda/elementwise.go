@@ -30,6 +30,7 @@ type elementwise struct {
 	address  []int    // per operand of the kernel, results first: the slot of its address
 	from     []source // per operand that is read
 	grid     dim3
+	threads  uint32
 	states   planning.States[elementwiseRun]
 }
 
@@ -39,7 +40,7 @@ type source struct{ operand, shift int }
 // elementwiseRun is the parameters of one run.
 type elementwiseRun struct{ slots []uint64 }
 
-const elementwiseBlock = 256 // threads
+var elementwiseBlock = 256 // threads; tests change it
 
 // single is an op alone as the steps of a fused one.
 func single(op graph.Op, in []graph.Operand, result tensor.Spec) []graph.FusedStep {
@@ -110,6 +111,7 @@ func (k *elementwise) write(b *Backend, w *elementwiseWriter) error {
 	}
 	var err error
 	k.fn, err = b.generated(w.key(), "elementwise", w.text)
+	k.threads = uint32(elementwiseBlock)
 	k.grid = dim3{uint32(min((w.size+elementwiseBlock-1)/elementwiseBlock, b.mostBlocks())), 1, 1}
 	return err
 }
@@ -138,7 +140,7 @@ func (k *elementwise) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) er
 	for i, f := range k.from {
 		r.slots[k.address[len(out)+i]] = addressOf(in[f.operand].View()) + uint64(f.shift)
 	}
-	return x.(*Exec).launch(k.fn, k.grid, dim3{elementwiseBlock, 1, 1}, 0, unsafe.Pointer(&r.slots[0]))
+	return x.(*Exec).launch(k.fn, k.grid, dim3{k.threads, 1, 1}, 0, unsafe.Pointer(&r.slots[0]))
 }
 
 // scalarName is the function of a step on elements of some types: exp_float32, cast_int32_bool.

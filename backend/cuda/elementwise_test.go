@@ -143,27 +143,48 @@ func (c chain) dtypes() []tensor.DType {
 
 // chains draws those of TestChains: of every fourth, elements are taken to be too many for 31 bits.
 func chains(n int, do func(i int, c chain)) {
-	r := rngOf("TestChains")
+	r, was := rngOf("TestChains"), narrowElements
+	defer func() { narrowElements = was }()
 	for i := range n {
 		c := drawChain(r)
-		if i%4 == 3 {
+		if narrowElements = was; i%4 == 3 {
 			narrowElements = 1
 		}
 		do(i, c)
-		narrowElements = 1 << 31
 	}
+}
+
+// fewValues is a view of a layout with few different values, so that comparisons go either way.
+func fewValues(r *rand.Rand, v tensor.View) tensor.View {
+	if dt := v.DType(); dt.IsFloat() || dt.IsComplex() {
+		return floatsView(dt, v.Layout(), func() float64 { return float64(r.IntN(3)) })
+	}
+	return integersView(v.DType(), v.Layout(), func() int64 { return r.Int64N(3) })
 }
 
 // TestChains: fused steps on any layouts give the CPU's bits, and what stands for the text of a kernel stands for
 // no other.
 func TestChains(t *testing.T) {
-	texts := map[string]string{}
+	texts, each, threads := map[string]string{}, blocksEach, elementwiseBlock
+	t.Cleanup(func() { blocksEach, elementwiseBlock = each, threads })
+	again := rng(t)
 	chains(draws(240), func(_ int, c chain) {
 		op := graph.FusedOp{Steps: c.steps, Results: c.results}
 		same := twin{op: op, in: c.in, out: c.out, dtypes: c.dtypes(), loose: true}
 		if err := same.check(t); err != nil {
 			t.Fatal(err)
 		}
+		blocksEach, elementwiseBlock = 0, 1 // a single thread goes round to the end
+		for range 3 {
+			for k, v := range same.in {
+				same.in[k] = fewValues(again, v)
+			}
+			same.large = true
+			if err := same.check(t); err != nil {
+				t.Fatal(err)
+			}
+		}
+		blocksEach, elementwiseBlock = each, threads
 		w := c.writer()
 		text, err := w.text()
 		if err != nil {

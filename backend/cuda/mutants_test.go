@@ -34,7 +34,7 @@ const (
 var familyTests = map[string]string{
 	"argreduce":     "^(TestArgReduce|TestArgReduceAnywhere|TestArgReduceTies|TestArgReduceMagnitudes|TestLinesAnyhow|TestLinesEveryWay)$",
 	"combine":       "^(TestScatterWindows|TestScatterExtremes|TestScatterRows|TestScattersEveryWay|TestWide)$",
-	"conv":          "^(TestConv|TestConvDrawn|TestConvFar|TestWide)$",
+	"conv":          "^(TestConv|TestConvEveryWay|TestConvDrawn|TestConvFar|TestWide)$",
 	"copy":          "^(TestCopy|TestPutSliceAndConcat|TestWide)$",
 	"elementwise":   "^TestChains$",
 	"gather":        "^(TestGatherWindows|TestCheckPlaces|TestGatherRows|TestErrorsAreTheCPUs|TestIndexTypes|TestWide)$",
