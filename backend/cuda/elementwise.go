@@ -15,7 +15,7 @@ import (
 )
 
 // scalars is the scalar functions that kernels written at run time are made of.
-var scalars = sync.OnceValue(func() *ptx.Library { return ptx.NewLibrary(kernels.Text("scalar")) })
+var scalars = sync.OnceValue(func() *ptx.Library { return ptx.NewLibrary(kernels.Text("scalar") + kernels.Text("linefold")) })
 
 // elementwise runs steps on every element in one kernel, which is written for them: a result is read and written
 // once, whatever the number of steps. It is bound by memory, or by the arithmetic of long functions.
@@ -74,7 +74,7 @@ func (*Backend) Fuses(op graph.Op, out tensor.DType, in []tensor.DType) bool {
 // another layout, and for more parameters than a kernel takes.
 func compileFused(b *Backend, op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
 	if op.Lines != nil {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%s works on rows", op.Name())
+		return compileLines(b, op, out, in)
 	}
 	over := make([][]bool, len(out))
 	for o := range out {

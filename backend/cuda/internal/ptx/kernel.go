@@ -33,7 +33,7 @@ func NewKernel(lib *Library, name, params string) *Kernel {
 
 // Emit writes instructions, a line each, without the semicolon; a line that ends with a colon is a label.
 func (k *Kernel) Emit(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
+	line := strings.TrimSpace(fmt.Sprintf(format, args...))
 	k.code.WriteString(line)
 	if !strings.HasSuffix(line, ":") {
 		k.code.WriteByte(';')
@@ -80,13 +80,33 @@ func (v Value) operand() string {
 }
 
 // Load reads an element of global memory.
-func (k *Kernel) Load(v Value, address string) {
-	k.Emit("ld.global%s.%s%d %s, [%s]", v.suffix(), loadType(v.bits), v.bits, v.operand(), address)
-}
+func (k *Kernel) Load(v Value, address string) { k.LoadWhere("", "global", v, address) }
 
 // Store writes an element to global memory.
-func (k *Kernel) Store(address string, v Value) {
-	k.Emit("st.global%s.b%d [%s], %s", v.suffix(), v.bits, address, v.operand())
+func (k *Kernel) Store(address string, v Value) { k.StoreWhere("", "global", address, v) }
+
+// LoadWhere reads an element of a state space, global or shared, under a guard: @%p, or none.
+func (k *Kernel) LoadWhere(guard, space string, v Value, address string) {
+	k.Emit("%s ld.%s%s.%s%d %s, [%s]", guard, space, v.suffix(), loadType(v.bits), v.bits, v.operand(), address)
+}
+
+// StoreWhere writes an element to a state space under a guard.
+func (k *Kernel) StoreWhere(guard, space, address string, v Value) {
+	k.Emit("%s st.%s%s.b%d [%s], %s", guard, space, v.suffix(), v.bits, address, v.operand())
+}
+
+// Move sets the registers of an element to those of another of its type, under a guard.
+func (k *Kernel) Move(guard string, to, from Value) {
+	for i, r := range to.regs {
+		k.Emit("%s mov.b%d %s, %s", guard, max(to.bits, 16), r, from.regs[i])
+	}
+}
+
+// Room is the name of the memory that threads of a block share, as much as a launch asks for. It is declared where it is
+// asked for, or a function uses it.
+func (k *Kernel) Room() string {
+	k.globals = appendNew(k.globals, "room")
+	return "room"
 }
 
 // loadType makes bytes zero-extended.
