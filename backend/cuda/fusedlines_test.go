@@ -4,10 +4,69 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/adjoint-go/adjoint/backend/cpu"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
+
+// oneByOne is the CPU, which does the steps of a FusedOp one by one.
+type oneByOne struct{ *cpu.Backend }
+
+type oneByOneKernel struct {
+	oneByOne
+	op graph.FusedOp
+}
+
+func (b oneByOne) Compile(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
+	if f, ok := op.(graph.FusedOp); ok {
+		return oneByOneKernel{b, f}, nil
+	}
+	return b.Backend.Compile(op, out, in, used)
+}
+
+func (k oneByOneKernel) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
+	made := make([]tensor.View, len(k.op.Steps))
+	for j, s := range k.op.Steps {
+		var from []tensor.Read
+		for i, f := range s.In {
+			if f >= 0 {
+				from = append(from, in[f])
+				continue
+			}
+			v := made[^f]
+			if s.View != nil && s.View[i] != nil {
+				v = tensor.Must(tensor.NewView(v.Storage(), v.DType(), *s.View[i]))
+			}
+			from = append(from, v.Read())
+		}
+		l := tensor.RowMajor(s.Spec.Shape)
+		made[j] = tensor.Must(tensor.NewView(tensor.NewStorage(l.Size()*s.Spec.DType.Size()), s.Spec.DType, l))
+		if err := k.alone(x, s.Op, tensor.Must(tensor.NewWrite(made[j])), from); err != nil {
+			return err
+		}
+	}
+	for o, r := range k.op.Results {
+		if err := k.alone(x, graph.Copy{}, out[o], []tensor.Read{made[r].Read()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone runs an op.
+func (k oneByOneKernel) alone(x graph.Exec, op graph.Op, to tensor.Write, from []tensor.Read) error {
+	operand := func(v tensor.View) graph.Operand { return graph.Operand{DType: v.DType(), Layout: v.Layout()} }
+	var in []graph.Operand
+	for _, r := range from {
+		in = append(in, operand(r.View()))
+	}
+	kernel, err := k.Backend.Compile(op, []graph.Operand{operand(to.Read().View())}, in, []bool{true})
+	if err != nil {
+		return err
+	}
+	return kernel.Run(x, []tensor.Write{to}, from)
+}
 
 // rowsBuilder makes a FusedOp with Lines step by step.
 type rowsBuilder struct {
@@ -23,7 +82,9 @@ func onRows(dt tensor.DType, lead int, shape ...int) *rowsBuilder {
 func (b *rowsBuilder) step(op graph.Op, in ...int) int { return b.add(op, b.op.Lines, in) }
 
 // narrow adds a step of what there is one of a row.
-func (b *rowsBuilder) narrow(op graph.Op, in ...int) int { return b.add(op, b.op.Lines[:b.op.Lead], in) }
+func (b *rowsBuilder) narrow(op graph.Op, in ...int) int {
+	return b.add(op, b.op.Lines[:b.op.Lead], in)
+}
 
 func (b *rowsBuilder) add(op graph.Op, shape []int, in []int) int {
 	s := graph.FusedStep{Op: op, In: in, Spec: tensor.Spec{DType: b.dt, Shape: shape}, View: make([]*tensor.Layout, len(in))}
@@ -97,7 +158,7 @@ func TestFusedLines(t *testing.T) {
 				t.Run(fmt.Sprint(c.why, "/", dt, "/", lay.name), func(t *testing.T) {
 					op := normOf(dt, c.lead, c.s...)
 					out := []tensor.Layout{lay.lay(c.s), lay.lay(c.s), lay.lay(c.s[:c.lead])}
-					twin{op: op, in: []tensor.View{randomView(r, dt, lay.lay(c.s))}, out: out, loose: true}.check(t)
+					twin{op: op, in: []tensor.View{randomView(r, dt, lay.lay(c.s))}, out: out, loose: true, by: oneByOne{cpu.New()}}.check(t)
 				})
 			}
 		}
