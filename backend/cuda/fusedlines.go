@@ -28,13 +28,10 @@ type fusedLines struct {
 	states   planning.States[elementwiseRun]
 }
 
-// longestRow is how many elements a row may have where there are fewer rows than multiprocessors: each is done by one.
-const longestRow = 1 << 14
-
 // compileLines makes the kernel. Error: ErrUnsupported where it would not pay, or cannot be.
 func compileLines(b *Backend, op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
 	rows, columns := tensor.Size(op.Lines[:op.Lead]), tensor.Size(op.Lines[op.Lead:])
-	if columns > longestRow && rows < b.about.Multiprocessors {
+	if columns > lineTuning.row && rows < b.about.Multiprocessors {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d rows of %d elements are too few", rows, columns)
 	}
 	w, err := newLinesWriter(op, out, in)

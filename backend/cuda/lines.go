@@ -18,7 +18,9 @@ var lineTuning = struct {
 	scans  int // the same of a scan: where there are fewer, a warp does fewer lines
 	tiles  int // blocks a multiprocessor of a matrix product: where there are fewer, tiles are small
 	narrow int // elements of a nest that are found by 32-bit products
-}{warps: 32, scans: 8, tiles: 2, narrow: 1 << 31}
+	room   int // bytes that a block keeps of rows between the phases of fused steps
+	row    int // elements of a row of fused steps, where there are fewer rows than multiprocessors
+}{warps: 32, scans: 8, tiles: 2, narrow: 1 << 31, room: sharedBytes, row: 1 << 14}
 
 // steps is how far apart neighbours along an axis are in each operand of a nest.
 type steps interface {

@@ -107,12 +107,13 @@ func (w *linesWriter) arrange(n int) error {
 		w.threads = w.lanes
 	}
 	w.rounds = (8*w.blocks + w.lanes - 1) / w.lanes
-	most := (sharedBytes - w.leafBytes()*w.mostFolds()) / (4 * w.rounds * w.quarters)
-	for w.lanes <= 32 && w.threads > 64 && w.keptBytes()*w.threads > most {
-		w.threads /= 2
-	}
+	most := lineTuning.room - w.leafBytes()*w.mostFolds()
 	if most < 0 {
 		return tensor.Errorf("", tensor.ErrUnsupported, "the leaves of a row take %d bytes", w.leafBytes()*w.mostFolds())
+	}
+	most /= max(1, w.iterations())
+	for w.lanes <= 32 && w.threads > 64 && w.keptBytes()*w.threads > most {
+		w.threads /= 2
 	}
 	w.fit(most / w.threads)
 	return nil
