@@ -31,8 +31,8 @@ type fusedLines struct {
 // compileLines makes the kernel. Error: ErrUnsupported where it would not pay, or cannot be.
 func compileLines(b *Backend, op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
 	rows, columns := tensor.Size(op.Lines[:op.Lead]), tensor.Size(op.Lines[op.Lead:])
-	if columns > lineTuning.row && rows < b.about.Multiprocessors {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d rows of %d elements are too few", rows, columns)
+	if columns == 0 || columns > lineTuning.row && rows < b.about.Multiprocessors {
+		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d rows of %d elements", rows, columns)
 	}
 	w, err := newLinesWriter(op, out, in)
 	if err != nil {
