@@ -9,15 +9,19 @@ import (
 // fuseLines joins a fold over the last axes with the steps on the same rows that use what it makes: a
 // normalisation takes one pass over memory, its rows staying in cache from one step to the next. It runs after
 // fuse, on the kernels that are left. From a fold on it takes every step that reads what members make, on the
-// same rows; other readers wait until the members are done, and so does what they feed.
+// same rows, and folds of the same rows that read what members read; other readers wait until the members are done, and
+// so does what they feed. Where that is too much for the backend, it does without the latter.
 func (s *schedule) fuseLines(b Fuser) {
 	for t := 0; t < len(s.steps); t++ {
-		g := lineGroup{schedule: s, backend: b, from: t}
-		if !g.begin() {
-			continue
+		for _, beside := range []bool{true, false} {
+			g := lineGroup{schedule: s, backend: b, from: t, beside: beside}
+			if !g.begin() {
+				break
+			}
+			if g.grow(); g.join() || !g.besides {
+				break
+			}
 		}
-		g.grow()
-		g.join()
 	}
 }
 
@@ -33,6 +37,8 @@ type lineGroup struct {
 	made    map[int]int // slots that members write, and the member
 	late    map[int]bool
 	wide    bool // a member uses what a fold makes
+	beside  bool // folds may be members that read no member
+	besides bool // one is
 	size    int  // steps of the members
 }
 
@@ -110,8 +116,10 @@ func (g *lineGroup) grow() {
 			_, made := g.made[p.slot]
 			reads, waits = reads || made, waits || g.late[p.slot]
 		}
-		if reads && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
+		other := !reads && g.beside && g.sharing(st)
+		if (reads || other) && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
 			g.add(t)
+			g.besides = g.besides || other
 			continue
 		}
 		if reads || waits {
@@ -121,6 +129,16 @@ func (g *lineGroup) grow() {
 			}
 		}
 	}
+}
+
+// sharing reports whether a step is a fold that reads an operand of a member.
+func (g *lineGroup) sharing(st *step) bool {
+	if _, _, ok := g.foldOf(st); !ok {
+		return false
+	}
+	return slices.ContainsFunc(st.in, func(p place) bool {
+		return slices.ContainsFunc(g.members, func(m int) bool { return uses(g.steps[m].in, p.slot) > 0 })
+	})
 }
 
 // fitting reports whether a step works on the rows of the group and reads what members make row by row.
@@ -215,13 +233,13 @@ func (g *lineGroup) repeats(l tensor.Layout) bool {
 }
 
 // join makes one step of the members if there is a gain: a value of a row that its elements use again.
-func (g *lineGroup) join() {
+func (g *lineGroup) join() bool {
 	if !g.wide || len(g.members) < 2 {
-		return
+		return false
 	}
 	st, ok := g.fused()
 	if !ok {
-		return
+		return false
 	}
 	last := g.members[len(g.members)-1]
 	var steps, after []step
@@ -241,6 +259,7 @@ func (g *lineGroup) join() {
 	}
 	g.schedule.steps = steps
 	g.m.stats.Lines++
+	return true
 }
 
 // fused is the members as one op.

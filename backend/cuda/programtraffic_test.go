@@ -7,6 +7,7 @@ import (
 	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
 	"github.com/adjoint-go/adjoint/graph"
+	"github.com/adjoint-go/adjoint/nn"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -67,6 +68,7 @@ func TestTrafficOfPrograms(t *testing.T) {
 	}
 	feeds := map[string]*tensor.Tensor{
 		"x": floats(n, d), "ct": floats(n, d), "a": floats(1 << 17), "b": floats(1 << 17), "c": floats(1 << 17),
+		"g": floats(d), "h": floats(d), "c32": floats(n), "one": floats(), "ids": tensor.Must(tensor.FromSlice(make([]int32, n), n)),
 	}
 	type nodes = func(string) *graph.Node
 	backward := func(f func(x *graph.Node) *graph.Node) func(in nodes) []*graph.Node {
@@ -82,6 +84,14 @@ func TestTrafficOfPrograms(t *testing.T) {
 	one := func(f func(x *graph.Node) *graph.Node) func(in nodes) []*graph.Node {
 		return func(in nodes) []*graph.Node { return []*graph.Node{f(in("x"))} }
 	}
+	alone := func(f func(x *graph.Node) *graph.Node) func(in nodes) []*graph.Node {
+		return func(in nodes) []*graph.Node { return backward(f)(in)[:1] }
+	}
+	affine := func(in nodes) *graph.Node {
+		x := in("x")
+		return ops.Add(ops.Mul(layerNorm(x), ops.BroadcastTo(in("g"), x.Shape()...)), ops.BroadcastTo(in("h"), x.Shape()...))
+	}
+	_, _ = alone, affine
 	for _, c := range []struct {
 		name, of      string
 		build         func(in nodes) []*graph.Node
@@ -96,6 +106,32 @@ func TestTrafficOfPrograms(t *testing.T) {
 		{"layer norm", "x", one(layerNorm), 5.1, 3.05, 7},
 		{"RMS norm", "x", one(rmsNorm), 4.8, 2.05, 5},
 		{"softmax, forward and backward", "x", backward(softmax), 6.8, 3.05, 4},
+		{"logsoftmax fb", "x", backward(func(x *graph.Node) *graph.Node { return ops.LogSoftmax(x, 1) }), 9, 9, 9},
+		{"layer norm, backward", "x", alone(layerNorm), 9, 9, 9},
+		{"RMS norm, backward", "x", alone(rmsNorm), 9, 9, 9},
+		{"lse f", "x", one(func(x *graph.Node) *graph.Node { return ops.LogSumExp(x, 1) }), 9, 9, 9},
+		{"lse fb", "x", func(in nodes) []*graph.Node {
+			x := in("x")
+			y := ops.LogSumExp(x, 1)
+			return append(autograd.VJP([]*graph.Node{y}, []*graph.Node{in("c32")}, []*graph.Node{x}), y)
+		}, 9, 9, 9},
+		{"ce fb", "x", func(in nodes) []*graph.Node {
+			x := in("x")
+			y := nn.CrossEntropy(x, in("ids"))
+			return append(autograd.VJP([]*graph.Node{y}, []*graph.Node{in("one")}, []*graph.Node{x}), y)
+		}, 9, 9, 99},
+		{"affine f", "x", func(in nodes) []*graph.Node { return []*graph.Node{affine(in)} }, 9, 9, 9},
+		{"affine fb", "x", func(in nodes) []*graph.Node {
+			y := affine(in)
+			return append(autograd.VJP([]*graph.Node{y}, []*graph.Node{in("ct")}, []*graph.Node{in("x"), in("g"), in("h")}), y)
+		}, 19, 9, 9},
+		{"affine b", "x", func(in nodes) []*graph.Node {
+			y := affine(in)
+			return autograd.VJP([]*graph.Node{y}, []*graph.Node{in("ct")}, []*graph.Node{in("x"), in("g"), in("h")})
+		}, 19, 9, 9},
+		{"std", "x", one(func(x *graph.Node) *graph.Node { return ops.Std(x, 1) }), 9, 9, 9},
+		{"sum of squares axis 0", "x", one(func(x *graph.Node) *graph.Node { return ops.Sum(ops.Mul(x, x), 0) }), 9, 9, 9},
+		{"sum of squares all", "x", one(func(x *graph.Node) *graph.Node { return ops.Sum(ops.Mul(x, x)) }), 9, 9, 9},
 		{"layer norm, forward and backward", "x", backward(layerNorm), 13.7, 7.1, 15},
 		{"RMS norm, forward and backward", "x", backward(rmsNorm), 10.9, 4.1, 10},
 	} {
