@@ -2,35 +2,16 @@ package cuda
 
 import (
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptx"
-	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// call applies a function of a fold.
-func (w *linesWalk) call(name string, bits int, args ...ptx.Value) (ptx.Value, error) {
-	v, err := w.Call(name, bits, args...)
-	if err != nil {
-		return v, tensor.Errorf("", tensor.ErrUnsupported, "%s of a row: %v", name, err)
-	}
-	return v, nil
+// rowFold is a fold of a phase.
+type rowFold struct {
+	writableFold
+	of, to int // the value that it folds, and the one that it makes
 }
-
-// empty sets what a fold has joined to its identity.
-func (w *linesWalk) empty(f *lineFold) error {
-	identity, err := w.call("identity_"+f.element, f.joinedBits())
-	if err != nil {
-		return err
-	}
-	for _, v := range []ptx.Value{f.sum, f.low, f.high} {
-		w.Move("", v, identity)
-	}
-	return nil
-}
-
-// joinedBits is the bits of a register of what is joined.
-func (f *lineFold) joinedBits() int { return 8 * f.size / len(f.sum.Registers()) }
 
 // join joins an element. A short block of the tree needs its terms: a thread has two of them at most.
-func (w *linesWalk) join(f *lineFold, u int) error {
+func (w *linesWalk) join(f *rowFold, u int) error {
 	x := w.made[u][f.of]
 	if !w.wide[f.of] {
 		x = w.value[f.of]

@@ -1,8 +1,6 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptx"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -10,7 +8,7 @@ import (
 // linesText is the text of a kernel as it is written.
 type linesText struct {
 	*linesWriter
-	*ptx.Kernel
+	kernelText
 	address []int       // the slot of each operand's address
 	places  map[int]int // per step that is made of its place: which, behind the operands in memory
 	value   []ptx.Value // those of a row
@@ -22,14 +20,13 @@ type linesText struct {
 	leader  string      // the one thread that stores what a row has one of
 	inside  string
 	room    string
-	labels  int
 }
 
 // text is the kernel.
 func (w *linesWriter) text() (string, error) {
 	slots, address := w.slots()
 	e := &linesText{linesWriter: w, address: address, places: map[int]int{}, value: make([]ptx.Value, len(w.types))}
-	e.Kernel = ptx.NewKernel(scalars(), "lines", fmt.Sprintf(".param .u64 fault, .param .align 8 .b8 args[%d]", 8*len(slots)))
+	e.kernelText = newText("lines", slots)
 	for j, s := range w.steps {
 		if placesOf(s.Op) > 0 {
 			e.places[w.ins+j] = len(w.memory) + len(e.places)
@@ -49,33 +46,6 @@ func (w *linesWriter) text() (string, error) {
 	e.Emit("ret")
 	return e.Text()
 }
-
-// put writes an instruction into a new register.
-func (e *linesText) put(typ, instruction string, from ...any) string {
-	r := e.Register(typ)
-	line := instruction + " " + r
-	for _, f := range from {
-		line += fmt.Sprint(", ", f)
-	}
-	e.Emit("%s", line)
-	return r
-}
-
-// param is a parameter, or the lower half of one.
-func (e *linesText) param(typ string, slot int) string {
-	return e.put(typ, "ld.param."+typ, fmt.Sprintf("[args+%d]", 8*slot))
-}
-
-// less is a < b.
-func (e *linesText) less(a, b any) string { return e.put("pred", "setp.lt.u32", a, b) }
-
-func (e *linesText) label() string {
-	e.labels++
-	return fmt.Sprint("$lines", e.labels)
-}
-
-// number is a register of 32 bits as an operand of a function.
-func (e *linesText) number(n any) ptx.Value { return ptx.Of(32, e.put("b32", "mov.b32", n)) }
 
 // begin finds which rows the thread's warp does, and leaves where there are none: the first, and how far it is to the
 // next.
@@ -124,14 +94,6 @@ func (e *linesText) row(unit string) {
 			e.Load(e.value[v], e.base[e.outs+v])
 		}
 	}
-}
-
-// along is an address, moved by indices times the strides from a slot on.
-func (e *linesText) along(address string, at []string, slot int) string {
-	for a, c := range at {
-		address = e.put("u64", "mad.lo.s64", c, e.param("u64", slot+a), address)
-	}
-	return address
 }
 
 // phase makes what there is one of a row, then walks along the row.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptx"
 	"github.com/adjoint-go/adjoint/ops"
-	"github.com/adjoint-go/adjoint/tensor"
 )
 
 // linesWalk writes the walk of a phase along a row. A thread takes four elements at a time, 8 apart, of which it loads
@@ -14,7 +13,7 @@ import (
 type linesWalk struct {
 	*linesText
 	at      *linePhase
-	folds   []lineFold
+	folds   []rowFold
 	element string         // the first of the four
 	first   string         // whether they are the first of a block of the tree
 	runs    map[int]string // where they are in operands that are runs
@@ -25,63 +24,14 @@ type linesWalk struct {
 
 const together = 4 // elements that a thread takes at a time
 
-// lineFold is a fold of a phase.
-type lineFold struct {
-	of              int       // the value that it folds
-	to              int       // the value that it makes
-	element, joined string    // the names of its functions
-	ordered         bool      // it follows the tree
-	size            int       // bytes of what is joined
-	sum, low, high  ptx.Value // what the thread has joined of a block, and its first two terms
-	bits            int       // of the element's registers
-}
-
-// newFold names the functions of linefold.cu for a fold.
-func (e *linesText) newFold(to int) lineFold {
-	s := e.steps[to-e.ins]
-	op, dt := s.Op.(ops.ReduceOp), s.Spec.DType
-	f := lineFold{of: e.from(s.In[0]), to: to}
-	f.element, f.size, f.ordered = reduceKernel(op.Fn, dt)
-	name, joined := f.element[:slices.Index([]byte(f.element), '_')], joinedType(op.Fn, dt)
-	if name == "all" {
-		name = "min"
-	}
-	f.joined = fmt.Sprintf("%s_%s", name, joined)
-	f.bits, _ = wordsOf(dt)
-	for _, v := range []*ptx.Value{&f.sum, &f.low, &f.high} {
-		*v = e.Value(wordsOf(joined))
-	}
-	return f
-}
-
-// joinedType is what a fold joins: integers of 32 or 64 bits, which for extremes of floats are keys, and floats of 32
-// bits at least.
-func joinedType(fn ops.ReduceFn, dt tensor.DType) tensor.DType {
-	extreme, wide := fn == ops.ReduceMax || fn == ops.ReduceMin, dt.Size() == 8
-	switch {
-	case dt == tensor.Complex64 && fn == ops.ReduceProd:
-		return tensor.Complex128
-	case dt.IsComplex(), dt.IsFloat() && !extreme && dt.Size() >= 4:
-		return dt
-	case dt.IsFloat() && !extreme:
-		return tensor.Float32
-	case dt.IsFloat() || extreme && dt.IsInteger() && unsignedOf(dt) != dt:
-		if wide {
-			return tensor.Int64
-		}
-		return tensor.Int32
-	case wide:
-		return tensor.Uint64
-	}
-	return tensor.Uint32
-}
-
 // write writes the walk.
 func (w *linesWalk) write() error {
 	for _, v := range w.at.folds {
-		w.folds = append(w.folds, w.newFold(v))
+		step := w.steps[v-w.ins]
+		of := writtenFold(&w.kernelText, step.Op.(ops.ReduceOp).Fn, step.Spec.DType)
+		w.folds = append(w.folds, rowFold{of, w.from(step.In[0]), v})
 		if f := &w.folds[len(w.folds)-1]; !f.ordered {
-			if err := w.empty(f); err != nil {
+			if err := w.empty(&f.writableFold); err != nil {
 				return err
 			}
 		}
@@ -136,7 +86,7 @@ func (w *linesWalk) block(number string) error {
 	size = w.put("u32", "min.u32", size, foldBlock)
 	for i := range w.folds {
 		if f := &w.folds[i]; f.ordered {
-			if err := w.empty(f); err != nil {
+			if err := w.empty(&f.writableFold); err != nil {
 				return err
 			}
 		}
