@@ -21,7 +21,7 @@ type fedFold struct {
 }
 
 // compileFedFold makes the kernel of steps that end with a reduction, which has the last result: one on rows where the
-// last axes are folded.
+// last axes are folded, one on columns where the last is kept.
 func compileFedFold(b *Backend, op graph.FusedOp, fold ops.ReduceOp, out, in []graph.Operand) (graph.Kernel, error) {
 	last := len(op.Steps) - 1
 	source := ^op.Steps[last].In[0]
@@ -35,6 +35,9 @@ func compileFedFold(b *Backend, op graph.FusedOp, fold ops.ReduceOp, out, in []g
 		if k, err := compileLines(b, rows, out, in); err == nil {
 			return k, nil
 		}
+	}
+	if k, err := compileFedColumns(b, op, fold, out, in); err == nil {
+		return k, nil
 	}
 	k := &fedFold{operands: b.operands(out, in), made: slices.Index(op.Results, source), init: -1}
 	folded := graph.Operand{DType: made.DType, Layout: tensor.RowMajor(made.Shape)}

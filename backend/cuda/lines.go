@@ -105,6 +105,7 @@ func (l *lines) shape() string {
 const (
 	foldThreads  = 256
 	foldBlock    = 128     // elements of a leaf of the tree
+	foldShort    = 16      // those of a leaf that has one lane
 	longestPiece = 1 << 19 // elements that a warp folds by the tree
 )
 
