@@ -14,11 +14,13 @@ import (
 func (s *schedule) fuseLines(b Fuser) {
 	for t := 0; t < len(s.steps); t++ {
 		for _, beside := range []bool{true, false} {
-			g := lineGroup{schedule: s, backend: b, from: t, beside: beside}
+			g := lineGroup{schedule: s, backend: b, from: t, beside: beside, useless: map[int]bool{}}
 			if !g.begin() {
 				break
 			}
-			if g.grow(); g.join() || !g.besides {
+			for g.grow(); g.prune(); g.grow() {
+			}
+			if g.join() || len(g.besides) == 0 {
 				break
 			}
 		}
@@ -36,10 +38,11 @@ type lineGroup struct {
 	waiting []int
 	made    map[int]int // slots that members write, and the member
 	late    map[int]bool
-	wide    bool // a member uses what a fold makes
-	beside  bool // folds may be members that read no member
-	besides bool // one is
-	size    int  // steps of the members
+	wide    bool         // a member uses what a fold makes
+	beside  bool         // folds may be members that read no member
+	besides []int        // those that are
+	useless map[int]bool // those that may not
+	size    int          // steps of the members
 }
 
 // begin reports whether step from is a fold of rows.
@@ -53,7 +56,8 @@ func (g *lineGroup) begin() bool {
 	if line := tensor.Size(shape[lead:]); line < 2 || g.rows < 2 {
 		return false
 	}
-	g.made, g.late = map[int]int{}, map[int]bool{}
+	g.made, g.late, g.wide, g.size = map[int]int{}, map[int]bool{}, false, 0
+	g.members, g.waiting, g.besides = nil, nil, nil
 	if !g.fitting(st) {
 		return false
 	}
@@ -116,10 +120,12 @@ func (g *lineGroup) grow() {
 			_, made := g.made[p.slot]
 			reads, waits = reads || made, waits || g.late[p.slot]
 		}
-		other := !reads && g.beside && g.sharing(st)
+		other := !reads && g.beside && !g.useless[t] && g.ofRows(st)
 		if (reads || other) && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
 			g.add(t)
-			g.besides = g.besides || other
+			if other {
+				g.besides = append(g.besides, t)
+			}
 			continue
 		}
 		if reads || waits {
@@ -131,14 +137,24 @@ func (g *lineGroup) grow() {
 	}
 }
 
-// sharing reports whether a step is a fold that reads an operand of a member.
-func (g *lineGroup) sharing(st *step) bool {
-	if _, _, ok := g.foldOf(st); !ok {
-		return false
+// prune parts with folds beside the others that share nothing with them, neither an operand nor what they make, and
+// begins again where there are some.
+func (g *lineGroup) prune() bool {
+	again := false
+	for _, t := range g.besides {
+		st := &g.steps[t]
+		shares := slices.ContainsFunc(g.members, func(m int) bool {
+			reads := func(p place) bool { return uses(g.steps[m].in, p.slot) > 0 }
+			return m != t && (slices.ContainsFunc(st.in, reads) || slices.ContainsFunc(st.out, reads))
+		})
+		if !shares {
+			g.useless[t], again = true, true
+		}
 	}
-	return slices.ContainsFunc(st.in, func(p place) bool {
-		return slices.ContainsFunc(g.members, func(m int) bool { return uses(g.steps[m].in, p.slot) > 0 })
-	})
+	if again {
+		g.begin()
+	}
+	return again
 }
 
 // fitting reports whether a step works on the rows of the group and reads what members make row by row.
@@ -209,6 +225,12 @@ func (g *lineGroup) expanded(st *step) ([]FusedStep, bool) {
 		}
 	}
 	return steps, true
+}
+
+// ofRows reports whether a step is a fold of rows.
+func (g *lineGroup) ofRows(st *step) bool {
+	_, _, ok := g.foldOf(st)
+	return ok
 }
 
 func isFold(op Op) bool {
