@@ -20,8 +20,8 @@ type fedFold struct {
 	init     int // the operand that takes part last, or −1
 }
 
-// compileFedFold makes the kernel of steps that end with a reduction, which has the last result: one on rows where the
-// last axes are folded, one on columns where the last is kept.
+// compileFedFold makes the kernel of steps that end with a reduction, which has the last result: one on rows, or on
+// pieces of them, where the last axes are folded, one on columns where the last is kept.
 func compileFedFold(b *Backend, op graph.FusedOp, fold ops.ReduceOp, out, in []graph.Operand) (graph.Kernel, error) {
 	last := len(op.Steps) - 1
 	source := ^op.Steps[last].In[0]
@@ -32,6 +32,9 @@ func compileFedFold(b *Backend, op graph.FusedOp, fold ops.ReduceOp, out, in []g
 	if lead := made.Rank() - len(fold.Axes); len(fold.Axes) > 0 && fold.Axes[0] == lead {
 		rows := op
 		rows.Lines, rows.Lead = made.Shape, lead
+		if k, err := compilePieces(b, rows, fold, out, in); err == nil {
+			return k, nil
+		}
 		if k, err := compileLines(b, rows, out, in); err == nil {
 			return k, nil
 		}

@@ -65,6 +65,8 @@ func drawFed(r *rand.Rand, shape, axes []int, dt tensor.DType, fn ops.ReduceFn, 
 // TestFedFolds: the bits of the CPU for a fold of what steps make, along rows, columns and both.
 func TestFedFolds(t *testing.T) {
 	r := rng(t)
+	was := lineTuning
+	defer func() { lineTuning = was }()
 	kinds := map[string]int{}
 	texts := map[string]string{}
 	for _, c := range []struct {
@@ -76,6 +78,9 @@ func TestFedFolds(t *testing.T) {
 		{"two axes are a row", []int{3, 4, 50}, []int{1, 2}, "lines"},
 		{"a row of a block", []int{2, 700}, []int{1}, "lines"},
 		{"all axes are one row", []int{3, 50}, []int{0, 1}, "lines"},
+		{"pieces of a row, the last of one element", []int{1, 2049}, []int{1}, "pieces"},
+		{"pieces of the rows of two axes", []int{2, 1, 40, 70}, []int{2, 3}, "pieces"},
+		{"all axes are one row, of pieces", []int{30, 90}, []int{0, 1}, "pieces"},
 		{"a column of a chain", []int{16, 9}, []int{0}, "columns"},
 		{"a column of eight lanes", []int{17, 9}, []int{0}, "columns"},
 		{"a column of a block of the tree", []int{128, 5}, []int{0}, "columns"},
@@ -91,9 +96,12 @@ func TestFedFolds(t *testing.T) {
 		{"columns of no elements", []int{0, 5}, []int{0}, "apart"},
 		{"rows of no elements", []int{5, 0}, []int{1}, "apart"},
 	} {
+		if lineTuning.piece = was.piece; c.kind == "pieces" {
+			lineTuning.piece = 1 << (9 + r.IntN(2))
+		}
 		for _, dt := range rowTypes {
 			for _, fn := range []ops.ReduceFn{ops.ReduceSum, ops.ReduceProd, ops.ReduceMax, ops.ReduceMin} {
-				if !reduces(fn, dt) || tensor.Size(c.shape) > 300 && dt != tensor.Float32 && r.IntN(4) > 0 || testing.Short() && r.IntN(4) > 0 {
+				if !reduces(fn, dt) || tensor.Size(c.shape) > 300 && dt != tensor.Float32 && r.IntN(4) > 0 || testing.Short() && r.IntN(3) > 0 {
 					continue
 				}
 				extreme := fn == ops.ReduceMax || fn == ops.ReduceMin
@@ -109,40 +117,30 @@ func TestFedFolds(t *testing.T) {
 				twin{op: f.op, in: f.in, out: f.out, dtypes: dtypes, loose: true, by: oneByOne{cpu.New()}}.check(t)
 
 				kind := "apart"
-				switch k := must(device(t).Compile(f.op, out, in, make([]bool, len(out)))).(type) {
-				case *fusedLines:
-					kind = "lines"
-				case *fedColumns:
-					kind = "columns"
+				if k, ok := must(device(t).Compile(f.op, out, in, make([]bool, len(out)))).(*writtenKernel); ok {
+					kind = k.name
 					text, key := must(k.writer.text()), k.writer.key()
+					if kind == "lines" && k.join != nil {
+						kind = "pieces"
+					}
 					if old, ok := texts[key]; ok && old != text {
 						t.Errorf("two kernels have the key %s", key)
 					}
 					texts[key] = text
-					if p := must(driver.Headers(text))["columns"].Params; len(p) != 2 || p[1].Size != 8*len(k.slots) {
+					if p := must(driver.Headers(text))[k.name].Params; len(p) != 2 || p[1].Size != 8*len(k.slots) {
 						t.Fatalf("parameters %v, Go passes 8 and %d bytes", p, 8*len(k.slots))
 					}
 				}
-				if fold := f.steps[len(f.steps)-1].Op.(ops.ReduceOp); kind != c.kind && !fold.Init {
+				if fold := f.steps[len(f.steps)-1].Op.(ops.ReduceOp); kind != c.kind && !fold.Init && !(c.kind == "pieces" && kind == "lines") { // rows of axes apart are whole
 					t.Errorf("%s: %s is done %s, want %s", c.why, dt, kind, c.kind)
 				}
 				kinds[kind]++
 			}
 		}
 	}
-	t.Log(kinds)
-}
-
-// TestFedFoldOfFewRows: where there are too few rows for the device the elements go through memory, and their pieces
-// are folded.
-func TestFedFoldOfFewRows(t *testing.T) {
-	was := lineTuning
-	defer func() { lineTuning = was }()
-	lineTuning.row = 100
-	c := drawFed(rng(t), []int{2, 700}, []int{1}, tensor.Float32, ops.ReduceSum, false)
-	dtypes := make([]tensor.DType, len(c.out))
-	for i := range dtypes {
-		dtypes[i] = tensor.Float32
+	for _, kind := range []string{"lines", "pieces", "columns", "apart"} {
+		if kinds[kind] < 5 {
+			t.Errorf("%v: the test shows too little", kinds)
+		}
 	}
-	twin{op: c.op, in: c.in, out: c.out, dtypes: dtypes, loose: true, by: oneByOne{cpu.New()}}.check(t)
 }

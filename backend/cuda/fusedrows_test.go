@@ -121,12 +121,12 @@ func TestFusedRows(t *testing.T) {
 			dtypes = append(dtypes, c.steps[c.results[i]].Spec.DType)
 			out = append(out, graph.Operand{DType: dtypes[i], Layout: l})
 		}
-		if _, err := newLinesWriter(c.op, out, in); err != nil { // the leaves of a row take more
+		if _, err := newLinesWriter(c.op, out, in, 0); err != nil { // the leaves of a row take more
 			lineTuning.room = was.room
 		}
 		twin{op: c.op, in: c.in, out: c.out, dtypes: dtypes, loose: true, by: oneByOne{cpu.New()}}.check(t)
 
-		w := must(newLinesWriter(c.op, out, in))
+		w := must(newLinesWriter(c.op, out, in, 0))
 		if full := must(newLineProgram(c.op, in)); w.keptBytes() < full.keptBytes() {
 			dropped++
 		} else if w.keptBytes() > 0 {

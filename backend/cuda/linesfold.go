@@ -39,7 +39,7 @@ func (w *linesWalk) blockDone(i int, number, size string) error {
 		w.Move("", f.sum, leaf)
 		return nil
 	}
-	first, there := w.put("pred", "setp.eq.u32", w.lane, 0), w.less(number, w.param("u32", lineBlocks))
+	first, there := w.put("pred", "setp.eq.u32", w.lane, 0), w.less(number, w.leaves)
 	w.storeLeaf(i, w.put("pred", "and.pred", first, there), number, leaf)
 	return nil
 }
@@ -58,7 +58,7 @@ func (w *linesWalk) leavesAt(i int) string {
 // finish joins what the threads of a row have.
 func (w *linesWalk) finish(i int) (err error) {
 	f := &w.folds[i]
-	v, leaves := f.sum, w.param("u32", lineBlocks)
+	v, leaves := f.sum, w.leaves
 	if w.lanes <= 32 || !f.ordered {
 		v, err = w.call("row_"+f.joined, f.joinedBits(), v, ptx.Of(32, leaves), w.number(min(w.lanes, 32)))
 	}
@@ -72,6 +72,11 @@ func (w *linesWalk) finish(i int) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if w.pieces > 0 {
+		at := w.put("u64", "mad.wide.u32", w.which, f.size, w.param("u64", w.address[w.outs-1]))
+		w.StoreWhere("@"+w.leader, "global", at, v)
+		return nil
 	}
 	w.value[f.to], err = w.call("result_"+f.element, f.bits, v)
 	return err

@@ -19,6 +19,8 @@ type linesText struct {
 	n       string      // elements of the row, 0 where the warp has more lanes than rows are left
 	leader  string      // the one thread that stores what a row has one of
 	inside  string
+	which   string // the row
+	leaves  string // blocks of the tree that it has
 	room    string
 }
 
@@ -81,6 +83,14 @@ func (e *linesText) row(unit string) {
 	e.inside = e.less(row, rows)
 	e.n = e.put("u32", "selp.u32", columns, 0, e.inside)
 	row = e.put("u32", "min.u32", row, e.put("u32", "sub.u32", rows, 1))
+	e.which = row
+	e.leaves = e.param("u32", lineBlocks)
+	if e.pieces > 0 { // the last one may be shorter
+		piece := e.put("u32", "rem.u32", row, e.param("u32", linePieces))
+		left := e.put("u32", "sub.u32", e.param("u32", lineLength), e.put("u32", "mul.lo.u32", piece, columns))
+		e.n = e.put("u32", "min.u32", e.n, left)
+		e.leaves = e.put("u32", "shr.u32", e.put("u32", "add.u32", e.n, foldBlock-1), 7)
+	}
 	first := e.put("pred", "setp.eq.u32", e.put("u32", "and.b32", e.thread, e.lanes-1), 0)
 	e.leader = e.put("pred", "and.pred", first, e.inside)
 	at := coordinates(e.Kernel, e.put("u64", "cvt.u64.u32", row), len(e.rows), lineDivisors, false)
@@ -109,7 +119,7 @@ func (e *linesText) phase(phase int) error {
 		}
 	}
 	for o, v := range e.results {
-		if !e.wide[v] && e.level[v] == phase {
+		if !e.wide[v] && e.level[v] == phase && e.pieces == 0 {
 			e.StoreWhere("@"+e.leader, "global", e.base[o], e.value[v])
 		}
 	}

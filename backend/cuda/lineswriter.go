@@ -26,6 +26,8 @@ type linesWriter struct {
 	line      []int          // of those along a row
 	rowSteps  [][]int        // per operand in memory, then per place, in elements
 	lineSteps [][]int
+	pieces    int // rows are cut in as many, whose folds are joined by another kernel; 0: they are whole
+	length    int // of a row that is cut
 	lanes     int // that do a row: 8, 16 or 32 of a warp, or a block of as many threads
 	threads   int // of a block
 	blocks    int // of the tree, a row
@@ -42,13 +44,16 @@ const (
 	lineBlocks
 	lineLeaves    // where the leaves of the phase's first fold lie in the block's memory
 	lineLeafBytes // those of one fold
+	linePieces
+	lineLength
 	lineDivisors
 )
 
 // mostColumns is what the numbers of a row's elements are less than; longer rows have too many leaves anyway.
 const mostColumns = 1 << 30
 
-func newLinesWriter(op graph.FusedOp, out, in []graph.Operand) (*linesWriter, error) {
+// newLinesWriter lays the operands out. Rows are cut in pieces of a number of elements, or whole if it is 0.
+func newLinesWriter(op graph.FusedOp, out, in []graph.Operand, piece int) (*linesWriter, error) {
 	p, err := newLineProgram(op, in)
 	if err != nil {
 		return nil, err
@@ -91,7 +96,23 @@ func newLinesWriter(op graph.FusedOp, out, in []graph.Operand) (*linesWriter, er
 	}
 	w.rows, w.rowSteps = planning.Coalesce(rows...)
 	w.line, w.lineSteps = planning.Coalesce(lines...)
-	return w, w.arrange(tensor.Size(op.Lines[op.Lead:]))
+	if piece > 0 {
+		if len(w.line) != 1 {
+			return nil, tensor.Errorf("", tensor.ErrUnsupported, "a row is no run in some operand")
+		}
+		w.cut(piece)
+	}
+	return w, w.arrange(tensor.Size(w.line))
+}
+
+// cut makes rows of the pieces of rows: the innermost axis that counts rows counts pieces.
+func (w *linesWriter) cut(piece int) {
+	w.length = w.line[0]
+	w.pieces, w.line = (w.length+piece-1)/piece, []int{piece}
+	w.rows = append(w.rows, w.pieces)
+	for m := range w.rowSteps {
+		w.rowSteps[m] = append(w.rowSteps[m], piece*w.lineSteps[m][0])
+	}
 }
 
 // arrange chooses who does a row of n elements, and what is kept of it.
@@ -154,6 +175,7 @@ func (w *linesWriter) slots() (slots []uint64, address []int) {
 	for _, n := range [lineDivisors]int{
 		lineRows: tensor.Size(w.rows), lineColumns: columns, lineQuarters: w.quarters, lineRounds: w.rounds,
 		lineBlocks: w.blocks, lineLeaves: w.iterations() * w.threads * w.keptBytes(), lineLeafBytes: w.leafBytes(),
+		linePieces: w.pieces, lineLength: w.length,
 	} {
 		slots = append(slots, uint64(n))
 	}
@@ -184,7 +206,7 @@ func (w *linesWriter) run(m int) bool { return len(w.line) == 1 && w.lineSteps[m
 // key stands for the text.
 func (w *linesWriter) key() string {
 	var b strings.Builder
-	fmt.Fprint(&b, "lines ", len(w.rows), len(w.line), w.lanes, w.threads, w.outs, w.memory, w.results, w.wide, w.slot, w.kept)
+	fmt.Fprint(&b, "lines ", len(w.rows), len(w.line), w.lanes, w.threads, w.outs, w.memory, w.results, w.wide, w.slot, w.kept, w.pieces > 0)
 	for m := range w.rowSteps {
 		fmt.Fprint(&b, " ", w.run(m))
 	}

@@ -113,6 +113,7 @@ func TestTrafficOfPrograms(t *testing.T) {
 			return append(autograd.VJP([]*graph.Node{y}, []*graph.Node{in("ct")}, []*graph.Node{in("x"), in("g"), in("h")}), y)
 		}, 6.5, 3.1, 3},
 		{"sum of squares along rows", "x", one(func(x *graph.Node) *graph.Node { return ops.Sum(ops.Mul(x, x), 1) }), 1.02, 0.02, 1},
+		{"sum of all squares, of pieces", "x", one(func(x *graph.Node) *graph.Node { return ops.Sum(ops.Mul(x, x)) }), 1.04, 0.02, 2},
 		{"sum of squares along columns", "x", one(func(x *graph.Node) *graph.Node { return ops.Sum(ops.Mul(x, x), 0) }), 1.01, 0.04, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
