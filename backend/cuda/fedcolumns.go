@@ -14,14 +14,17 @@ func compileFedColumns(b *Backend, op graph.FusedOp, fold ops.ReduceOp, out, in 
 	if fold.Init || len(fold.Axes) == 0 || fold.Axes[len(fold.Axes)-1] == made.Rank()-1 {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%s does not fold columns", op.Name())
 	}
+	if out[len(out)-1].Size() == 0 {
+		return b.idle(out, in), nil
+	}
 	w := newColumnsWriter(op, fold, out, in)
 	units := w.lines() * w.pieces()
 	if w.length() == 0 || w.length() >= mostColumns || units >= lineTuning.narrow || w.pieces() > longestPiece {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d lines of %d elements", w.lines(), w.length())
 	}
 	k, err := b.written("columns", w, out, in)
-	if err != nil || units == 0 {
-		return k, err
+	if err != nil {
+		return nil, err
 	}
 	k.grid, k.threads = b.gridFor(uint64(units)), foldThreads
 	if !w.whole {

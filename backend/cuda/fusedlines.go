@@ -15,6 +15,9 @@ import (
 // the bits are those of the steps one by one. Error: ErrUnsupported where it would not pay, or cannot be.
 func compileLines(b *Backend, op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
 	rows, columns := tensor.Size(op.Lines[:op.Lead]), tensor.Size(op.Lines[op.Lead:])
+	if rows == 0 {
+		return b.idle(out, in), nil
+	}
 	if columns == 0 || columns > lineTuning.row && rows < b.about.Multiprocessors {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d rows of %d elements", rows, columns)
 	}
@@ -45,7 +48,7 @@ func compilePieces(b *Backend, op graph.FusedOp, fold ops.ReduceOp, out, in []gr
 	for piece > 4*foldBlock && rows*columns/piece < wanted {
 		piece /= 2
 	}
-	if columns <= 2*piece || rows >= b.about.Multiprocessors || fold.Init {
+	if columns <= 2*piece || rows == 0 || rows >= b.about.Multiprocessors || fold.Init {
 		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%d rows of %d elements", rows, columns)
 	}
 	w, err := newLinesWriter(op, out, in, piece)

@@ -149,6 +149,7 @@ func TestFusedLines(t *testing.T) {
 		{"several axes count rows", 2, []int{2, 3, 40}},
 		{"several axes are a row", 1, []int{3, 4, 50}},
 		{"no rows", 1, []int{0, 50}},
+		{"no rows of two axes", 2, []int{3, 0, 50}},
 	} {
 		for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
 			for _, lay := range layings {
