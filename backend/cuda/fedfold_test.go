@@ -25,7 +25,7 @@ func drawFed(r *rand.Rand, shape, axes []int, dt tensor.DType, fn ops.ReduceFn, 
 		for a, s := range l.Strides {
 			l.Offset -= min(s, 0) * max(0, shape[a]-1)
 		}
-		c.in = append(c.in, randomView(r, dt, l))
+		c.in = append(c.in, foldView(r, dt, l, seldom(r)))
 	}
 	number := tensor.Spec{DType: dt, Shape: shape}
 	add := func(op graph.Op, spec tensor.Spec, in ...int) {
@@ -53,7 +53,7 @@ func drawFed(r *rand.Rand, shape, axes []int, dt tensor.DType, fn ops.ReduceFn, 
 	fold := []int{^source}
 	if init {
 		fold = append(fold, len(c.in))
-		c.in = append(c.in, randomView(r, dt, tensor.RowMajor(nil)))
+		c.in = append(c.in, foldView(r, dt, tensor.RowMajor(nil), seldom(r)))
 	}
 	kept := without(shape, axes)
 	add(ops.ReduceOp{Fn: fn, Axes: axes, Init: init}, tensor.Spec{DType: dt, Shape: kept}, fold...)

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/backend/cpu"
@@ -125,6 +126,9 @@ func normOf(dt tensor.DType, lead int, shape ...int) graph.FusedOp {
 	return b.results(b.step(onTwo(ops.BinaryMul), d, b.narrow(onTwo(ops.BinaryAdd), s, m)), d, m)
 }
 
+// seldom is 0 mostly: a NaN hides what is wrong with all that it is summed with.
+func seldom(r *rand.Rand) int { return max(0, r.IntN(6)-4) }
+
 // TestFusedLines: the bits of the CPU, for every way in which threads share rows.
 func TestFusedLines(t *testing.T) {
 	r := rng(t)
@@ -159,7 +163,7 @@ func TestFusedLines(t *testing.T) {
 				t.Run(fmt.Sprint(c.why, "/", dt, "/", lay.name), func(t *testing.T) {
 					op := normOf(dt, c.lead, c.s...)
 					out := []tensor.Layout{lay.lay(c.s), lay.lay(c.s), lay.lay(c.s[:c.lead])}
-					twin{op: op, in: []tensor.View{randomView(r, dt, lay.lay(c.s))}, out: out, loose: true, by: oneByOne{cpu.New()}}.check(t)
+					twin{op: op, in: []tensor.View{foldView(r, dt, lay.lay(c.s), seldom(r))}, out: out, loose: true, by: oneByOne{cpu.New()}}.check(t)
 				})
 			}
 		}

@@ -42,10 +42,10 @@ func drawRows(r *rand.Rand) chain {
 		for a, s := range l.Strides {
 			l.Offset -= min(s, 0) * (shape[a] - 1)
 		}
-		c.in = append(c.in, randomView(r, b.dt, l))
+		c.in = append(c.in, foldView(r, b.dt, l, seldom(r)))
 	}
 	one := len(c.in)
-	c.in = append(c.in, randomView(r, b.dt, drawLayout(r, shape[:lead])))
+	c.in = append(c.in, foldView(r, b.dt, drawLayout(r, shape[:lead]), seldom(r)))
 	wide, narrow := []int{}, []int{one}
 	for i := range one {
 		wide = append(wide, i)
