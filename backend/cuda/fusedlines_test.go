@@ -163,7 +163,8 @@ func TestFusedLines(t *testing.T) {
 				t.Run(fmt.Sprint(c.why, "/", dt, "/", lay.name), func(t *testing.T) {
 					op := normOf(dt, c.lead, c.s...)
 					out := []tensor.Layout{lay.lay(c.s), lay.lay(c.s), lay.lay(c.s[:c.lead])}
-					twin{op: op, in: []tensor.View{foldView(r, dt, lay.lay(c.s), seldom(r))}, out: out, loose: true, by: oneByOne{cpu.New()}}.check(t)
+					in := []tensor.View{foldView(r, dt, lay.lay(c.s), seldom(r))}
+					twin{op: op, in: in, out: out, loose: true, by: oneByOne{cpu.New()}}.check(t)
 				})
 			}
 		}

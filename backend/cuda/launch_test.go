@@ -62,18 +62,19 @@ var launches = []struct {
 	{"scan", ops.ScanOp{Fn: ops.ScanSum, Axis: 1}, specs(tensor.Float32, []int{64, 64})},
 	{"matmul", ops.MatMulOp{}, specs(tensor.Float32, []int{64, 64}, []int{64, 64})},
 	{"rows", normOf(tensor.Float32, 1, 64, 512), specs(tensor.Float32, []int{64, 512})},
-	{"columns", squares(0, 4096, 64), specs(tensor.Float32, []int{4096, 64})},
-	{"steps, then a fold", squares(1, 3, 5, 6), specs(tensor.Float32, []int{3, 5, 6})},
+	{"pieces of rows", squares([]int{0, 1}, 64, 512), specs(tensor.Float32, []int{64, 512})},
+	{"columns", squares([]int{0}, 4096, 64), specs(tensor.Float32, []int{4096, 64})},
+	{"steps, then a fold", squares([]int{0, 2}, 3, 5, 6), specs(tensor.Float32, []int{3, 5, 6})},
 	{"sort", ops.SortOp{Axis: 1, Keys: 1, Size: 4096}, specs(tensor.Float32, []int{4, 4096})},
 }
 
-// squares is Σ x² along an axis.
-func squares(axis int, shape ...int) graph.FusedOp {
+// squares is Σ x² along axes.
+func squares(axes []int, shape ...int) graph.FusedOp {
 	spec := tensor.Spec{DType: tensor.Float32, Shape: shape}
-	kept := tensor.Spec{DType: tensor.Float32, Shape: without(shape, []int{axis})}
+	kept := tensor.Spec{DType: tensor.Float32, Shape: without(shape, axes)}
 	return graph.FusedOp{Results: []int{1}, Steps: []graph.FusedStep{
 		{Op: onTwo(ops.BinaryMul), In: []int{0, 0}, Spec: spec},
-		{Op: ops.ReduceOp{Fn: ops.ReduceSum, Axes: []int{axis}}, In: []int{^0}, Spec: kept},
+		{Op: ops.ReduceOp{Fn: ops.ReduceSum, Axes: axes}, In: []int{^0}, Spec: kept},
 	}}
 }
 

@@ -206,7 +206,8 @@ func (w *linesWriter) run(m int) bool { return len(w.line) == 1 && w.lineSteps[m
 // key stands for the text.
 func (w *linesWriter) key() string {
 	var b strings.Builder
-	fmt.Fprint(&b, "lines ", len(w.rows), len(w.line), w.lanes, w.threads, w.outs, w.memory, w.results, w.wide, w.slot, w.kept, w.pieces > 0)
+	fmt.Fprint(&b, "lines ", len(w.rows), len(w.line), w.lanes, w.threads, w.pieces > 0, w.outs, w.memory)
+	fmt.Fprint(&b, w.results, w.wide, w.slot, w.kept)
 	for m := range w.rowSteps {
 		fmt.Fprint(&b, " ", w.run(m))
 	}

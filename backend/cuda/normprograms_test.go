@@ -81,7 +81,8 @@ func TestNormPrograms(t *testing.T) {
 					}
 					for i := range want {
 						if at := firstDifference(dt, got[i], want[i], true); at >= 0 {
-							t.Errorf("result %d, element %d is %x, the CPU's %x", i, at, got[i][at*dt.Size():][:dt.Size()], want[i][at*dt.Size():][:dt.Size()])
+							size := dt.Size()
+							t.Errorf("result %d, element %d is %x, the CPU's %x", i, at, got[i][at*size:][:size], want[i][at*size:][:size])
 						}
 					}
 				})
