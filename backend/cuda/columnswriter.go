@@ -122,7 +122,7 @@ func (w *columnsWriter) still(m int) bool {
 // columnsText is the text as it is written.
 type columnsText struct {
 	*columnsWriter
-	kernelText
+	foldText
 	address []int
 	base    []string    // where the line begins in each operand
 	once    []ptx.Value // what a line has one of, per operand that is read
@@ -134,7 +134,7 @@ type columnsText struct {
 // text is the kernel.
 func (w *columnsWriter) text() (string, error) {
 	slots, address := w.slots()
-	e := &columnsText{columnsWriter: w, kernelText: newText("columns", slots), address: address}
+	e := &columnsText{columnsWriter: w, foldText: newText("columns", slots), address: address}
 	guard(e.Kernel)
 	thread, block := e.put("u32", "mov.u32", "%tid.x"), e.put("u32", "mov.u32", "%ctaid.x")
 	unit := e.put("u32", "mad.lo.u32", block, foldThreads, thread)
@@ -177,9 +177,9 @@ func (e *columnsText) unit(unit string) error {
 	if err := e.begin(); err != nil {
 		return err
 	}
-	place, again := e.put("u32", "mov.u32", 0), e.label()
+	place, again := e.put("u32", "mov.u32", 0), e.Label()
 	e.Emit("%s:", again)
-	for u := 0; u < len(e.lanes); u += together {
+	for u := 0; u < len(e.lanes); u += atOnce {
 		if err := e.four(first, place, n, u); err != nil {
 			return err
 		}
@@ -192,13 +192,13 @@ func (e *columnsText) unit(unit string) error {
 // begin empties what is joined.
 func (e *columnsText) begin() error {
 	dt := e.memory[len(e.results)]
-	e.fold = writtenFold(&e.kernelText, e.fn, dt)
+	e.fold = writtenFold(&e.foldText, e.fn, dt)
 	if err := e.empty(&e.fold); err != nil {
 		return err
 	}
 	for j := range e.lanes {
 		e.lanes[j] = e.Value(wordsOf(joinedType(e.fn, dt)))
-		e.Move("", e.lanes[j], e.fold.sum)
+		e.Move(e.lanes[j], e.fold.sum)
 	}
 	e.chain = e.fold.sum
 	return nil
@@ -207,10 +207,10 @@ func (e *columnsText) begin() error {
 // four makes and joins four elements, which it loads together.
 func (e *columnsText) four(first, place, n string, u int) error {
 	outs := len(e.results) + 1
-	var there [together]string
-	var at [together][]string
-	var loaded [together][]ptx.Value
-	for q := range together {
+	var there [atOnce]string
+	var at [atOnce][]string
+	var loaded [atOnce][]ptx.Value
+	for q := range atOnce {
 		i := e.put("u32", "add.u32", place, u+q)
 		there[q] = e.less(i, n)
 		i = e.put("u64", "cvt.u64.u32", e.put("u32", "add.u32", first, i))
@@ -218,13 +218,13 @@ func (e *columnsText) four(first, place, n string, u int) error {
 		loaded[q] = slices.Clone(e.once)
 	}
 	for i := range e.once {
-		for q := 0; q < together && !e.still(outs+i); q++ {
+		for q := 0; q < atOnce && !e.still(outs+i); q++ {
 			loaded[q][i] = e.Value(wordsOf(e.memory[outs+i]))
 			e.LoadWhere("@"+there[q], "global", loaded[q][i], e.element(outs+i, at[q]))
 		}
 	}
-	for q := range together {
-		past := e.label()
+	for q := range atOnce {
+		past := e.Label()
 		e.Emit("@!%s bra %s", there[q], past)
 		if err := e.one(loaded[q], at[q], u+q); err != nil {
 			return err
@@ -275,7 +275,7 @@ func (e *columnsText) one(loaded []ptx.Value, at []string, lane int) (err error)
 		if err != nil {
 			return err
 		}
-		e.Move("", to, v)
+		e.Move(to, v)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (e *columnsText) done(unit, n string) (err error) {
 			}
 		}
 	}
-	e.Move("@"+e.less(foldShort, n), e.chain, e.lanes[0])
+	e.MoveWhere("@"+e.less(foldShort, n), e.chain, e.lanes[0])
 	o := len(e.results)
 	if !e.whole {
 		at := e.put("u64", "mad.wide.u32", unit, f.size, e.param("u64", e.address[o]))

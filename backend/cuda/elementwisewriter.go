@@ -52,8 +52,10 @@ func alongAxis(op ops.IotaOp) tensor.Layout {
 	return l
 }
 
-// wide reports whether elements are too many for 31 bits.
-func (w *elementwiseWriter) wide() bool { return w.size >= 1<<31 }
+// narrowElements is how many elements are too many for numbers of 31 bits. Tests change it.
+var narrowElements = 1 << 31
+
+func (w *elementwiseWriter) wide() bool { return w.size >= narrowElements }
 
 // slots are the parameters, and where those of the operands begin.
 func (w *elementwiseWriter) slots() (slots []uint64, address []int) {

@@ -21,10 +21,10 @@ func (w *linesWalk) join(f *rowFold, u int) error {
 		return err
 	}
 	if f.ordered && u < 2 {
-		w.Move("@"+w.first, []ptx.Value{f.low, f.high}[u], term)
+		w.MoveWhere("@"+w.first, []ptx.Value{f.low, f.high}[u], term)
 	}
 	sum, err := w.call("join_"+f.joined, f.joinedBits(), f.sum, term)
-	w.Move("", f.sum, sum)
+	w.Move(f.sum, sum)
 	return err
 }
 
@@ -36,7 +36,7 @@ func (w *linesWalk) blockDone(i int, number, size string) error {
 		return err
 	}
 	if w.lanes <= 32 {
-		w.Move("", f.sum, leaf)
+		w.Move(f.sum, leaf)
 		return nil
 	}
 	first, there := w.put("pred", "setp.eq.u32", w.lane, 0), w.less(number, w.leaves)

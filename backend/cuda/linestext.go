@@ -8,7 +8,7 @@ import (
 // linesText is the text of a kernel as it is written.
 type linesText struct {
 	*linesWriter
-	kernelText
+	foldText
 	address []int       // the slot of each operand's address
 	places  map[int]int // per step that is made of its place: which, behind the operands in memory
 	value   []ptx.Value // those of a row
@@ -28,7 +28,7 @@ type linesText struct {
 func (w *linesWriter) text() (string, error) {
 	slots, address := w.slots()
 	e := &linesText{linesWriter: w, address: address, places: map[int]int{}, value: make([]ptx.Value, len(w.types))}
-	e.kernelText = newText("lines", slots)
+	e.foldText = newText("lines", slots)
 	for j, s := range w.steps {
 		if placesOf(s.Op) > 0 {
 			e.places[w.ins+j] = len(w.memory) + len(e.places)

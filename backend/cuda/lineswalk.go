@@ -22,13 +22,13 @@ type linesWalk struct {
 	made    [4][]ptx.Value
 }
 
-const together = 4 // elements that a thread takes at a time
+const atOnce = 4 // elements that a thread takes at a time
 
 // write writes the walk.
 func (w *linesWalk) write() error {
 	for _, v := range w.at.folds {
 		step := w.steps[v-w.ins]
-		of := writtenFold(&w.kernelText, step.Op.(ops.ReduceOp).Fn, step.Spec.DType)
+		of := writtenFold(&w.foldText, step.Op.(ops.ReduceOp).Fn, step.Spec.DType)
 		w.folds = append(w.folds, rowFold{of, w.from(step.In[0]), v})
 		if f := &w.folds[len(w.folds)-1]; !f.ordered {
 			if err := w.empty(&f.writableFold); err != nil {
@@ -38,7 +38,7 @@ func (w *linesWalk) write() error {
 	}
 	w.keepers()
 	block := w.put("u32", "mov.u32", w.group)
-	round, again := "", w.label()
+	round, again := "", w.Label()
 	if w.lanes > 32 {
 		round = w.put("u32", "mov.u32", 0)
 		w.Emit("%s:", again)
@@ -97,18 +97,18 @@ func (w *linesWalk) block(number string) error {
 			w.runs[m] = w.put("u64", "mad.wide.u32", w.element, w.elementBytes(m), w.base[m])
 		}
 	}
-	quarter, again := w.put("u32", "mov.u32", 0), w.label()
+	quarter, again := w.put("u32", "mov.u32", 0), w.Label()
 	w.Emit("%s:", again)
 	w.first = w.put("pred", "setp.eq.u32", quarter, 0)
 	if err := w.four(); err != nil {
 		return err
 	}
-	w.Emit("add.u32 %s, %s, %d", w.element, w.element, 8*together)
+	w.Emit("add.u32 %s, %s, %d", w.element, w.element, 8*atOnce)
 	for m, at := range inOrder(w.runs) {
-		w.Emit("add.u64 %s, %s, %d", at, at, 8*together*w.elementBytes(m))
+		w.Emit("add.u64 %s, %s, %d", at, at, 8*atOnce*w.elementBytes(m))
 	}
 	for _, at := range inOrder(w.keep) {
-		w.Emit("add.u64 %s, %s, %d", at, at, together*w.threads*w.keptBytes())
+		w.Emit("add.u64 %s, %s, %d", at, at, atOnce*w.threads*w.keptBytes())
 	}
 	w.Emit("add.u32 %s, %s, 1", quarter, quarter)
 	w.Emit("@%s bra %s", w.less(quarter, w.param("u32", lineQuarters)), again)
@@ -139,8 +139,8 @@ func (w *linesWalk) memories() (m []int) {
 
 // four does four elements.
 func (w *linesWalk) four() error {
-	var element [together]string
-	for u := range together {
+	var element [atOnce]string
+	for u := range atOnce {
 		element[u] = w.element
 		if u > 0 {
 			element[u] = w.put("u32", "add.u32", w.element, 8*u)
@@ -152,12 +152,12 @@ func (w *linesWalk) four() error {
 		if v >= w.ins {
 			continue
 		}
-		for u := range together {
+		for u := range atOnce {
 			w.made[u][v] = w.Value(wordsOf(w.types[v]))
 			w.LoadWhere("@"+w.there[u], "global", w.made[u][v], w.elementAt(w.outs+v, u, element[u]))
 		}
 	}
-	for u := range together {
+	for u := range atOnce {
 		if err := w.one(u, element[u]); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (w *linesWalk) elementAt(m, u int, element string) string {
 
 // one makes, stores, keeps and joins an element, if the row has it.
 func (w *linesWalk) one(u int, element string) error {
-	past := w.label()
+	past := w.Label()
 	w.Emit("@!%s bra %s", w.there[u], past)
 	made := w.made[u]
 	for _, v := range w.at.again {

@@ -93,25 +93,33 @@ func placesOf(op graph.Op) int {
 
 // makeElement writes a step on elements of some types. Error: ErrUnsupported where there is no function for it.
 func makeElement(k *ptx.Kernel, s graph.FusedStep, args []ptx.Value, types []tensor.DType, place []string) (ptx.Value, error) {
-	bits, count := wordsOf(s.Spec.DType)
+	bits, _ := wordsOf(s.Spec.DType)
 	var v ptx.Value
 	var err error
 	switch op := s.Op.(type) {
-	case graph.Copy:
-		return args[0], nil
-	case ops.SelectOp:
-		return selected(k, args, bits, count), nil
 	case ops.IotaOp:
 		v, err = k.Call(fmt.Sprintf("cast_int64_%s", op.DType), bits, ptx.Of(64, place[0]))
 	case ops.RandomBitsOp:
 		v, err = k.Call("randombits_uint32", bits, args[0], args[1], ptx.Of(64, place[1]), ptx.Of(64, place[0]))
 	default:
-		v, err = k.Call(scalarName(s.Op, types, s.Spec.DType), bits, args...)
+		v, err = scalarStep(k, s.Op, types, s.Spec.DType, args)
 	}
 	if err != nil {
 		return v, tensor.Errorf("", tensor.ErrUnsupported, "%s of %v: %v", s.Op.Name(), types, err)
 	}
 	return v, nil
+}
+
+// scalarStep is an op on elements of some types.
+func scalarStep(k *ptx.Kernel, op graph.Op, types []tensor.DType, out tensor.DType, args []ptx.Value) (ptx.Value, error) {
+	bits, count := wordsOf(out)
+	switch op.(type) {
+	case graph.Copy:
+		return args[0], nil
+	case ops.SelectOp:
+		return selected(k, args, bits, count), nil
+	}
+	return k.Call(scalarName(op, types, out), bits, args...)
 }
 
 // selected is args[1] where the bool args[0] holds, else args[2].

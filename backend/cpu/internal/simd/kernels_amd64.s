@@ -12111,1059 +12111,1085 @@ TEXT ·fencePast(SB), NOSPLIT, $0
 	SFENCE
 	RET
 
-// func gatherRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
+// func gatherRows(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·gatherRows(SB), NOSPLIT, $0-64
+TEXT ·gatherRows(SB), NOSPLIT, $0-72
 	MOVQ table+0(FP), AX
 	MOVQ u+8(FP), CX
 	MOVQ at+16(FP), DX
 	MOVQ from+24(FP), BX
-	MOVQ size+32(FP), SI
+	MOVQ stride+32(FP), SI
 	MOVQ step+40(FP), DI
 	MOVQ rows+48(FP), R8
 	MOVQ bytes+56(FP), R9
+	MOVQ ahead+64(FP), R10
+	LEAQ (DX)(R8*4), DX
+	LEAQ (BX)(R8*4), BX
+	NEGQ R8
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	VMOVUPS    -64(R12)(R11*1), Y0
+	VMOVUPS    Y0, -64(R13)(R11*1)
+	VMOVUPS    -32(R12)(R11*1), Y0
+	VMOVUPS    Y0, -32(R13)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
 
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         last
+	VMOVUPS    -32(R12)(R11*1), Y0
+	VMOVUPS    Y0, -32(R13)(R11*1)
 
-by128:
-	SUBQ    $0x00000080, R12
-	JL      after128
-	VMOVUPS (R10), Y0
-	VMOVUPS Y0, (R11)
-	VMOVUPS 32(R10), Y0
-	VMOVUPS Y0, 32(R11)
-	VMOVUPS 64(R10), Y0
-	VMOVUPS Y0, 64(R11)
-	VMOVUPS 96(R10), Y0
-	VMOVUPS Y0, 96(R11)
-	ADDQ    $0x00000080, R10
-	ADDQ    $0x00000080, R11
-	JMP     by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ    $0x00000020, R12
-	JL      after32
-	VMOVUPS (R10), Y0
-	VMOVUPS Y0, (R11)
-	ADDQ    $0x00000020, R10
-	ADDQ    $0x00000020, R11
-	JMP     by32
-
-after32:
-	ADDQ    $0x00000020, R12
-	JZ      next
-	ADDQ    R12, R10
-	ADDQ    R12, R11
-	VMOVUPS -32(R10), Y0
-	VMOVUPS Y0, -32(R11)
+last:
+	VMOVUPS -32(R12)(R9*1), Y0
+	VMOVUPS Y0, -32(R13)(R9*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func setRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
+// func setRows(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·setRows(SB), NOSPLIT, $0-64
+TEXT ·setRows(SB), NOSPLIT, $0-72
 	MOVQ table+0(FP), AX
 	MOVQ u+8(FP), CX
 	MOVQ at+16(FP), DX
 	MOVQ from+24(FP), BX
-	MOVQ size+32(FP), SI
+	MOVQ stride+32(FP), SI
 	MOVQ step+40(FP), DI
 	MOVQ rows+48(FP), R8
 	MOVQ bytes+56(FP), R9
+	MOVQ ahead+64(FP), R10
+	LEAQ (DX)(R8*4), DX
+	LEAQ (BX)(R8*4), BX
+	NEGQ R8
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPS    -64(R13)(R11*1), Y0
+	VMOVUPS    Y0, -64(R12)(R11*1)
+	VMOVUPS    -32(R13)(R11*1), Y0
+	VMOVUPS    Y0, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
 
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         last
+	VMOVUPS    -32(R13)(R11*1), Y0
+	VMOVUPS    Y0, -32(R12)(R11*1)
 
-by128:
-	SUBQ    $0x00000080, R12
-	JL      after128
-	VMOVUPS (R11), Y0
-	VMOVUPS Y0, (R10)
-	VMOVUPS 32(R11), Y0
-	VMOVUPS Y0, 32(R10)
-	VMOVUPS 64(R11), Y0
-	VMOVUPS Y0, 64(R10)
-	VMOVUPS 96(R11), Y0
-	VMOVUPS Y0, 96(R10)
-	ADDQ    $0x00000080, R10
-	ADDQ    $0x00000080, R11
-	JMP     by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ    $0x00000020, R12
-	JL      after32
-	VMOVUPS (R11), Y0
-	VMOVUPS Y0, (R10)
-	ADDQ    $0x00000020, R10
-	ADDQ    $0x00000020, R11
-	JMP     by32
-
-after32:
-	ADDQ    $0x00000020, R12
-	JZ      next
-	ADDQ    R12, R11
-	ADDQ    R12, R10
-	VMOVUPS -32(R11), Y0
-	VMOVUPS Y0, -32(R10)
+last:
+	VMOVUPS -32(R13)(R9*1), Y0
+	VMOVUPS Y0, -32(R12)(R9*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func addRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+// func setRowsPast(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·addRowsF32(SB), NOSPLIT, $0-64
+TEXT ·setRowsPast(SB), NOSPLIT, $0-72
+	MOVQ table+0(FP), AX
+	MOVQ u+8(FP), CX
+	MOVQ at+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ stride+32(FP), SI
+	MOVQ step+40(FP), DI
+	MOVQ rows+48(FP), R8
+	MOVQ bytes+56(FP), R9
+	MOVQ ahead+64(FP), R10
+	LEAQ (DX)(R8*4), DX
+	LEAQ (BX)(R8*4), BX
+	NEGQ R8
+
+row:
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R14
+	IMULQ   DI, R14
+	ADDQ    CX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
+
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	VMOVUPS    -64(R13)(R11*1), Y0
+	VMOVNTPS   Y0, -64(R12)(R11*1)
+	VMOVUPS    -32(R13)(R11*1), Y0
+	VMOVNTPS   Y0, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ $0x40, R11
+	CMPQ R11, R9
+	JE   next
+
+next:
+	INCQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func addRowsF32(table *float32, u *float32, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·addRowsF32(SB), NOSPLIT, $0-72
 	MOVQ    table+0(FP), AX
 	MOVQ    u+8(FP), CX
 	MOVQ    at+16(FP), DX
 	MOVQ    from+24(FP), BX
-	MOVQ    size+32(FP), SI
+	MOVQ    stride+32(FP), SI
 	MOVQ    step+40(FP), DI
 	MOVQ    rows+48(FP), R8
 	MOVQ    bytes+56(FP), R9
-	MOVQ    R9, R10
-	ANDQ    $0x1f, R10
-	SHRQ    $0x02, R10
-	LEAQ    masks<>+0(SB), R11
-	SHLQ    $0x02, R10
-	SUBQ    R10, R11
-	VMOVUPS 64(R11), Y0
+	MOVQ    ahead+64(FP), R10
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	NEGQ    R8
+	MOVQ    R9, R11
+	ANDQ    $0x1f, R11
+	SHRQ    $0x02, R11
+	LEAQ    masks<>+0(SB), R12
+	SHLQ    $0x02, R11
+	SUBQ    R11, R12
+	VMOVUPS 64(R12), Y0
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
-
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
-
-by128:
-	SUBQ    $0x00000080, R12
-	JL      after128
-	VMOVUPS (R10), Y1
-	VMOVUPS (R11), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, (R10)
-	VMOVUPS 32(R10), Y1
-	VMOVUPS 32(R11), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 32(R10)
-	VMOVUPS 64(R10), Y1
-	VMOVUPS 64(R11), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 64(R10)
-	VMOVUPS 96(R10), Y1
-	VMOVUPS 96(R11), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, 96(R10)
-	ADDQ    $0x00000080, R10
-	ADDQ    $0x00000080, R11
-	JMP     by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ    $0x00000020, R12
-	JL      after32
-	VMOVUPS (R10), Y1
-	VMOVUPS (R11), Y2
-	VADDPS  Y2, Y1, Y1
-	VMOVUPS Y1, (R10)
-	ADDQ    $0x00000020, R10
-	ADDQ    $0x00000020, R11
-	JMP     by32
-
-after32:
-	ADDQ       $0x00000020, R12
-	JZ         next
-	VMASKMOVPS (R10), Y0, Y1
-	VMASKMOVPS (R11), Y0, Y2
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPS    -64(R12)(R11*1), Y1
+	VMOVUPS    -64(R13)(R11*1), Y2
 	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (R10)
+	VMOVUPS    Y1, -64(R12)(R11*1)
+	VMOVUPS    -32(R12)(R11*1), Y1
+	VMOVUPS    -32(R13)(R11*1), Y2
+	VADDPS     Y2, Y1, Y1
+	VMOVUPS    Y1, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         less
+	VMOVUPS    -32(R12)(R11*1), Y1
+	VMOVUPS    -32(R13)(R11*1), Y2
+	VADDPS     Y2, Y1, Y1
+	VMOVUPS    Y1, -32(R12)(R11*1)
+
+less:
+	MOVQ       R9, R11
+	ANDQ       $-32, R11
+	VMASKMOVPS (R12)(R11*1), Y0, Y1
+	VMASKMOVPS (R13)(R11*1), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R12)(R11*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func mulRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+// func mulRowsF32(table *float32, u *float32, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·mulRowsF32(SB), NOSPLIT, $0-64
+TEXT ·mulRowsF32(SB), NOSPLIT, $0-72
 	MOVQ    table+0(FP), AX
 	MOVQ    u+8(FP), CX
 	MOVQ    at+16(FP), DX
 	MOVQ    from+24(FP), BX
-	MOVQ    size+32(FP), SI
+	MOVQ    stride+32(FP), SI
 	MOVQ    step+40(FP), DI
 	MOVQ    rows+48(FP), R8
 	MOVQ    bytes+56(FP), R9
-	MOVQ    R9, R10
-	ANDQ    $0x1f, R10
-	SHRQ    $0x02, R10
-	LEAQ    masks<>+0(SB), R11
-	SHLQ    $0x02, R10
-	SUBQ    R10, R11
-	VMOVUPS 64(R11), Y0
+	MOVQ    ahead+64(FP), R10
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	NEGQ    R8
+	MOVQ    R9, R11
+	ANDQ    $0x1f, R11
+	SHRQ    $0x02, R11
+	LEAQ    masks<>+0(SB), R12
+	SHLQ    $0x02, R11
+	SUBQ    R11, R12
+	VMOVUPS 64(R12), Y0
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
-
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
-
-by128:
-	SUBQ    $0x00000080, R12
-	JL      after128
-	VMOVUPS (R10), Y1
-	VMOVUPS (R11), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, (R10)
-	VMOVUPS 32(R10), Y1
-	VMOVUPS 32(R11), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, 32(R10)
-	VMOVUPS 64(R10), Y1
-	VMOVUPS 64(R11), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, 64(R10)
-	VMOVUPS 96(R10), Y1
-	VMOVUPS 96(R11), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, 96(R10)
-	ADDQ    $0x00000080, R10
-	ADDQ    $0x00000080, R11
-	JMP     by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ    $0x00000020, R12
-	JL      after32
-	VMOVUPS (R10), Y1
-	VMOVUPS (R11), Y2
-	VMULPS  Y2, Y1, Y1
-	VMOVUPS Y1, (R10)
-	ADDQ    $0x00000020, R10
-	ADDQ    $0x00000020, R11
-	JMP     by32
-
-after32:
-	ADDQ       $0x00000020, R12
-	JZ         next
-	VMASKMOVPS (R10), Y0, Y1
-	VMASKMOVPS (R11), Y0, Y2
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPS    -64(R12)(R11*1), Y1
+	VMOVUPS    -64(R13)(R11*1), Y2
 	VMULPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (R10)
+	VMOVUPS    Y1, -64(R12)(R11*1)
+	VMOVUPS    -32(R12)(R11*1), Y1
+	VMOVUPS    -32(R13)(R11*1), Y2
+	VMULPS     Y2, Y1, Y1
+	VMOVUPS    Y1, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         less
+	VMOVUPS    -32(R12)(R11*1), Y1
+	VMOVUPS    -32(R13)(R11*1), Y2
+	VMULPS     Y2, Y1, Y1
+	VMOVUPS    Y1, -32(R12)(R11*1)
+
+less:
+	MOVQ       R9, R11
+	ANDQ       $-32, R11
+	VMASKMOVPS (R12)(R11*1), Y0, Y1
+	VMASKMOVPS (R13)(R11*1), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R12)(R11*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func maxRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+// func maxRowsF32(table *float32, u *float32, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·maxRowsF32(SB), NOSPLIT, $0-64
+TEXT ·maxRowsF32(SB), NOSPLIT, $0-72
 	MOVQ    table+0(FP), AX
 	MOVQ    u+8(FP), CX
 	MOVQ    at+16(FP), DX
 	MOVQ    from+24(FP), BX
-	MOVQ    size+32(FP), SI
+	MOVQ    stride+32(FP), SI
 	MOVQ    step+40(FP), DI
 	MOVQ    rows+48(FP), R8
 	MOVQ    bytes+56(FP), R9
-	MOVQ    R9, R10
-	ANDQ    $0x1f, R10
-	SHRQ    $0x02, R10
-	LEAQ    masks<>+0(SB), R11
-	SHLQ    $0x02, R10
-	SUBQ    R10, R11
-	VMOVUPS 64(R11), Y0
+	MOVQ    ahead+64(FP), R10
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	NEGQ    R8
+	MOVQ    R9, R11
+	ANDQ    $0x1f, R11
+	SHRQ    $0x02, R11
+	LEAQ    masks<>+0(SB), R12
+	SHLQ    $0x02, R11
+	SUBQ    R11, R12
+	VMOVUPS 64(R12), Y0
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
-
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
-
-by128:
-	SUBQ      $0x00000080, R12
-	JL        after128
-	VMOVUPS   (R10), Y1
-	VMOVUPS   (R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMAXPS    Y1, Y2, Y4
-	VMAXPS    Y2, Y1, Y1
-	VANDPS    Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, (R10)
-	VMOVUPS   32(R10), Y1
-	VMOVUPS   32(R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMAXPS    Y1, Y2, Y4
-	VMAXPS    Y2, Y1, Y1
-	VANDPS    Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 32(R10)
-	VMOVUPS   64(R10), Y1
-	VMOVUPS   64(R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMAXPS    Y1, Y2, Y4
-	VMAXPS    Y2, Y1, Y1
-	VANDPS    Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 64(R10)
-	VMOVUPS   96(R10), Y1
-	VMOVUPS   96(R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMAXPS    Y1, Y2, Y4
-	VMAXPS    Y2, Y1, Y1
-	VANDPS    Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 96(R10)
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000080, R11
-	JMP       by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ      $0x00000020, R12
-	JL        after32
-	VMOVUPS   (R10), Y1
-	VMOVUPS   (R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMAXPS    Y1, Y2, Y4
-	VMAXPS    Y2, Y1, Y1
-	VANDPS    Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, (R10)
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000020, R11
-	JMP       by32
-
-after32:
-	ADDQ       $0x00000020, R12
-	JZ         next
-	VMASKMOVPS (R10), Y0, Y1
-	VMASKMOVPS (R11), Y0, Y2
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPS    -64(R12)(R11*1), Y1
+	VMOVUPS    -64(R13)(R11*1), Y2
 	VCMPPS     $0x03, Y1, Y2, Y3
 	VMAXPS     Y1, Y2, Y4
 	VMAXPS     Y2, Y1, Y1
 	VANDPS     Y4, Y1, Y1
 	VMOVUPS    quietNaNF32<>+0(SB), Y2
 	VBLENDVPS  Y3, Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (R10)
+	VMOVUPS    Y1, -64(R12)(R11*1)
+	VMOVUPS    -32(R12)(R11*1), Y1
+	VMOVUPS    -32(R13)(R11*1), Y2
+	VCMPPS     $0x03, Y1, Y2, Y3
+	VMAXPS     Y1, Y2, Y4
+	VMAXPS     Y2, Y1, Y1
+	VANDPS     Y4, Y1, Y1
+	VMOVUPS    quietNaNF32<>+0(SB), Y2
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         less
+	VMOVUPS    -32(R12)(R11*1), Y1
+	VMOVUPS    -32(R13)(R11*1), Y2
+	VCMPPS     $0x03, Y1, Y2, Y3
+	VMAXPS     Y1, Y2, Y4
+	VMAXPS     Y2, Y1, Y1
+	VANDPS     Y4, Y1, Y1
+	VMOVUPS    quietNaNF32<>+0(SB), Y2
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, -32(R12)(R11*1)
+
+less:
+	MOVQ       R9, R11
+	ANDQ       $-32, R11
+	VMASKMOVPS (R12)(R11*1), Y0, Y1
+	VMASKMOVPS (R13)(R11*1), Y0, Y2
+	VCMPPS     $0x03, Y1, Y2, Y3
+	VMAXPS     Y1, Y2, Y4
+	VMAXPS     Y2, Y1, Y1
+	VANDPS     Y4, Y1, Y1
+	VMOVUPS    quietNaNF32<>+0(SB), Y2
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R12)(R11*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func minRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+// func minRowsF32(table *float32, u *float32, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·minRowsF32(SB), NOSPLIT, $0-64
+TEXT ·minRowsF32(SB), NOSPLIT, $0-72
 	MOVQ    table+0(FP), AX
 	MOVQ    u+8(FP), CX
 	MOVQ    at+16(FP), DX
 	MOVQ    from+24(FP), BX
-	MOVQ    size+32(FP), SI
+	MOVQ    stride+32(FP), SI
 	MOVQ    step+40(FP), DI
 	MOVQ    rows+48(FP), R8
 	MOVQ    bytes+56(FP), R9
-	MOVQ    R9, R10
-	ANDQ    $0x1f, R10
-	SHRQ    $0x02, R10
-	LEAQ    masks<>+0(SB), R11
-	SHLQ    $0x02, R10
-	SUBQ    R10, R11
-	VMOVUPS 64(R11), Y0
+	MOVQ    ahead+64(FP), R10
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	NEGQ    R8
+	MOVQ    R9, R11
+	ANDQ    $0x1f, R11
+	SHRQ    $0x02, R11
+	LEAQ    masks<>+0(SB), R12
+	SHLQ    $0x02, R11
+	SUBQ    R11, R12
+	VMOVUPS 64(R12), Y0
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
-
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
-
-by128:
-	SUBQ      $0x00000080, R12
-	JL        after128
-	VMOVUPS   (R10), Y1
-	VMOVUPS   (R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMINPS    Y1, Y2, Y4
-	VMINPS    Y2, Y1, Y1
-	VORPS     Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, (R10)
-	VMOVUPS   32(R10), Y1
-	VMOVUPS   32(R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMINPS    Y1, Y2, Y4
-	VMINPS    Y2, Y1, Y1
-	VORPS     Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 32(R10)
-	VMOVUPS   64(R10), Y1
-	VMOVUPS   64(R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMINPS    Y1, Y2, Y4
-	VMINPS    Y2, Y1, Y1
-	VORPS     Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 64(R10)
-	VMOVUPS   96(R10), Y1
-	VMOVUPS   96(R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMINPS    Y1, Y2, Y4
-	VMINPS    Y2, Y1, Y1
-	VORPS     Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, 96(R10)
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000080, R11
-	JMP       by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ      $0x00000020, R12
-	JL        after32
-	VMOVUPS   (R10), Y1
-	VMOVUPS   (R11), Y2
-	VCMPPS    $0x03, Y1, Y2, Y3
-	VMINPS    Y1, Y2, Y4
-	VMINPS    Y2, Y1, Y1
-	VORPS     Y4, Y1, Y1
-	VMOVUPS   quietNaNF32<>+0(SB), Y2
-	VBLENDVPS Y3, Y2, Y1, Y1
-	VMOVUPS   Y1, (R10)
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000020, R11
-	JMP       by32
-
-after32:
-	ADDQ       $0x00000020, R12
-	JZ         next
-	VMASKMOVPS (R10), Y0, Y1
-	VMASKMOVPS (R11), Y0, Y2
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPS    -64(R12)(R11*1), Y1
+	VMOVUPS    -64(R13)(R11*1), Y2
 	VCMPPS     $0x03, Y1, Y2, Y3
 	VMINPS     Y1, Y2, Y4
 	VMINPS     Y2, Y1, Y1
 	VORPS      Y4, Y1, Y1
 	VMOVUPS    quietNaNF32<>+0(SB), Y2
 	VBLENDVPS  Y3, Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (R10)
+	VMOVUPS    Y1, -64(R12)(R11*1)
+	VMOVUPS    -32(R12)(R11*1), Y1
+	VMOVUPS    -32(R13)(R11*1), Y2
+	VCMPPS     $0x03, Y1, Y2, Y3
+	VMINPS     Y1, Y2, Y4
+	VMINPS     Y2, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VMOVUPS    quietNaNF32<>+0(SB), Y2
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         less
+	VMOVUPS    -32(R12)(R11*1), Y1
+	VMOVUPS    -32(R13)(R11*1), Y2
+	VCMPPS     $0x03, Y1, Y2, Y3
+	VMINPS     Y1, Y2, Y4
+	VMINPS     Y2, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VMOVUPS    quietNaNF32<>+0(SB), Y2
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVUPS    Y1, -32(R12)(R11*1)
+
+less:
+	MOVQ       R9, R11
+	ANDQ       $-32, R11
+	VMASKMOVPS (R12)(R11*1), Y0, Y1
+	VMASKMOVPS (R13)(R11*1), Y0, Y2
+	VCMPPS     $0x03, Y1, Y2, Y3
+	VMINPS     Y1, Y2, Y4
+	VMINPS     Y2, Y1, Y1
+	VORPS      Y4, Y1, Y1
+	VMOVUPS    quietNaNF32<>+0(SB), Y2
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (R12)(R11*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func addRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+// func addRowsF64(table *float64, u *float64, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·addRowsF64(SB), NOSPLIT, $0-64
+TEXT ·addRowsF64(SB), NOSPLIT, $0-72
 	MOVQ    table+0(FP), AX
 	MOVQ    u+8(FP), CX
 	MOVQ    at+16(FP), DX
 	MOVQ    from+24(FP), BX
-	MOVQ    size+32(FP), SI
+	MOVQ    stride+32(FP), SI
 	MOVQ    step+40(FP), DI
 	MOVQ    rows+48(FP), R8
 	MOVQ    bytes+56(FP), R9
-	MOVQ    R9, R10
-	ANDQ    $0x1f, R10
-	SHRQ    $0x03, R10
-	LEAQ    masks<>+0(SB), R11
-	SHLQ    $0x03, R10
-	SUBQ    R10, R11
-	VMOVUPS 64(R11), Y0
+	MOVQ    ahead+64(FP), R10
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	NEGQ    R8
+	MOVQ    R9, R11
+	ANDQ    $0x1f, R11
+	SHRQ    $0x03, R11
+	LEAQ    masks<>+0(SB), R12
+	SHLQ    $0x03, R11
+	SUBQ    R11, R12
+	VMOVUPS 64(R12), Y0
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
-
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
-
-by128:
-	SUBQ    $0x00000080, R12
-	JL      after128
-	VMOVUPD (R10), Y1
-	VMOVUPD (R11), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPD Y1, (R10)
-	VMOVUPD 32(R10), Y1
-	VMOVUPD 32(R11), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPD Y1, 32(R10)
-	VMOVUPD 64(R10), Y1
-	VMOVUPD 64(R11), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPD Y1, 64(R10)
-	VMOVUPD 96(R10), Y1
-	VMOVUPD 96(R11), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPD Y1, 96(R10)
-	ADDQ    $0x00000080, R10
-	ADDQ    $0x00000080, R11
-	JMP     by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ    $0x00000020, R12
-	JL      after32
-	VMOVUPD (R10), Y1
-	VMOVUPD (R11), Y2
-	VADDPD  Y2, Y1, Y1
-	VMOVUPD Y1, (R10)
-	ADDQ    $0x00000020, R10
-	ADDQ    $0x00000020, R11
-	JMP     by32
-
-after32:
-	ADDQ       $0x00000020, R12
-	JZ         next
-	VMASKMOVPD (R10), Y0, Y1
-	VMASKMOVPD (R11), Y0, Y2
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPD    -64(R12)(R11*1), Y1
+	VMOVUPD    -64(R13)(R11*1), Y2
 	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (R10)
+	VMOVUPD    Y1, -64(R12)(R11*1)
+	VMOVUPD    -32(R12)(R11*1), Y1
+	VMOVUPD    -32(R13)(R11*1), Y2
+	VADDPD     Y2, Y1, Y1
+	VMOVUPD    Y1, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         less
+	VMOVUPD    -32(R12)(R11*1), Y1
+	VMOVUPD    -32(R13)(R11*1), Y2
+	VADDPD     Y2, Y1, Y1
+	VMOVUPD    Y1, -32(R12)(R11*1)
+
+less:
+	MOVQ       R9, R11
+	ANDQ       $-32, R11
+	VMASKMOVPD (R12)(R11*1), Y0, Y1
+	VMASKMOVPD (R13)(R11*1), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R12)(R11*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func mulRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+// func mulRowsF64(table *float64, u *float64, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·mulRowsF64(SB), NOSPLIT, $0-64
+TEXT ·mulRowsF64(SB), NOSPLIT, $0-72
 	MOVQ    table+0(FP), AX
 	MOVQ    u+8(FP), CX
 	MOVQ    at+16(FP), DX
 	MOVQ    from+24(FP), BX
-	MOVQ    size+32(FP), SI
+	MOVQ    stride+32(FP), SI
 	MOVQ    step+40(FP), DI
 	MOVQ    rows+48(FP), R8
 	MOVQ    bytes+56(FP), R9
-	MOVQ    R9, R10
-	ANDQ    $0x1f, R10
-	SHRQ    $0x03, R10
-	LEAQ    masks<>+0(SB), R11
-	SHLQ    $0x03, R10
-	SUBQ    R10, R11
-	VMOVUPS 64(R11), Y0
+	MOVQ    ahead+64(FP), R10
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	NEGQ    R8
+	MOVQ    R9, R11
+	ANDQ    $0x1f, R11
+	SHRQ    $0x03, R11
+	LEAQ    masks<>+0(SB), R12
+	SHLQ    $0x03, R11
+	SUBQ    R11, R12
+	VMOVUPS 64(R12), Y0
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
-
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
-
-by128:
-	SUBQ    $0x00000080, R12
-	JL      after128
-	VMOVUPD (R10), Y1
-	VMOVUPD (R11), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPD Y1, (R10)
-	VMOVUPD 32(R10), Y1
-	VMOVUPD 32(R11), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPD Y1, 32(R10)
-	VMOVUPD 64(R10), Y1
-	VMOVUPD 64(R11), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPD Y1, 64(R10)
-	VMOVUPD 96(R10), Y1
-	VMOVUPD 96(R11), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPD Y1, 96(R10)
-	ADDQ    $0x00000080, R10
-	ADDQ    $0x00000080, R11
-	JMP     by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ    $0x00000020, R12
-	JL      after32
-	VMOVUPD (R10), Y1
-	VMOVUPD (R11), Y2
-	VMULPD  Y2, Y1, Y1
-	VMOVUPD Y1, (R10)
-	ADDQ    $0x00000020, R10
-	ADDQ    $0x00000020, R11
-	JMP     by32
-
-after32:
-	ADDQ       $0x00000020, R12
-	JZ         next
-	VMASKMOVPD (R10), Y0, Y1
-	VMASKMOVPD (R11), Y0, Y2
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPD    -64(R12)(R11*1), Y1
+	VMOVUPD    -64(R13)(R11*1), Y2
 	VMULPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (R10)
+	VMOVUPD    Y1, -64(R12)(R11*1)
+	VMOVUPD    -32(R12)(R11*1), Y1
+	VMOVUPD    -32(R13)(R11*1), Y2
+	VMULPD     Y2, Y1, Y1
+	VMOVUPD    Y1, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         less
+	VMOVUPD    -32(R12)(R11*1), Y1
+	VMOVUPD    -32(R13)(R11*1), Y2
+	VMULPD     Y2, Y1, Y1
+	VMOVUPD    Y1, -32(R12)(R11*1)
+
+less:
+	MOVQ       R9, R11
+	ANDQ       $-32, R11
+	VMASKMOVPD (R12)(R11*1), Y0, Y1
+	VMASKMOVPD (R13)(R11*1), Y0, Y2
+	VMULPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R12)(R11*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func maxRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+// func maxRowsF64(table *float64, u *float64, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·maxRowsF64(SB), NOSPLIT, $0-64
+TEXT ·maxRowsF64(SB), NOSPLIT, $0-72
 	MOVQ    table+0(FP), AX
 	MOVQ    u+8(FP), CX
 	MOVQ    at+16(FP), DX
 	MOVQ    from+24(FP), BX
-	MOVQ    size+32(FP), SI
+	MOVQ    stride+32(FP), SI
 	MOVQ    step+40(FP), DI
 	MOVQ    rows+48(FP), R8
 	MOVQ    bytes+56(FP), R9
-	MOVQ    R9, R10
-	ANDQ    $0x1f, R10
-	SHRQ    $0x03, R10
-	LEAQ    masks<>+0(SB), R11
-	SHLQ    $0x03, R10
-	SUBQ    R10, R11
-	VMOVUPS 64(R11), Y0
+	MOVQ    ahead+64(FP), R10
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	NEGQ    R8
+	MOVQ    R9, R11
+	ANDQ    $0x1f, R11
+	SHRQ    $0x03, R11
+	LEAQ    masks<>+0(SB), R12
+	SHLQ    $0x03, R11
+	SUBQ    R11, R12
+	VMOVUPS 64(R12), Y0
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
-
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
-
-by128:
-	SUBQ      $0x00000080, R12
-	JL        after128
-	VMOVUPD   (R10), Y1
-	VMOVUPD   (R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMAXPD    Y1, Y2, Y4
-	VMAXPD    Y2, Y1, Y1
-	VANDPD    Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, (R10)
-	VMOVUPD   32(R10), Y1
-	VMOVUPD   32(R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMAXPD    Y1, Y2, Y4
-	VMAXPD    Y2, Y1, Y1
-	VANDPD    Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, 32(R10)
-	VMOVUPD   64(R10), Y1
-	VMOVUPD   64(R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMAXPD    Y1, Y2, Y4
-	VMAXPD    Y2, Y1, Y1
-	VANDPD    Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, 64(R10)
-	VMOVUPD   96(R10), Y1
-	VMOVUPD   96(R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMAXPD    Y1, Y2, Y4
-	VMAXPD    Y2, Y1, Y1
-	VANDPD    Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, 96(R10)
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000080, R11
-	JMP       by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ      $0x00000020, R12
-	JL        after32
-	VMOVUPD   (R10), Y1
-	VMOVUPD   (R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMAXPD    Y1, Y2, Y4
-	VMAXPD    Y2, Y1, Y1
-	VANDPD    Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, (R10)
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000020, R11
-	JMP       by32
-
-after32:
-	ADDQ       $0x00000020, R12
-	JZ         next
-	VMASKMOVPD (R10), Y0, Y1
-	VMASKMOVPD (R11), Y0, Y2
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPD    -64(R12)(R11*1), Y1
+	VMOVUPD    -64(R13)(R11*1), Y2
 	VCMPPD     $0x03, Y1, Y2, Y3
 	VMAXPD     Y1, Y2, Y4
 	VMAXPD     Y2, Y1, Y1
 	VANDPD     Y4, Y1, Y1
 	VMOVUPD    quietNaNF64<>+0(SB), Y2
 	VBLENDVPD  Y3, Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (R10)
+	VMOVUPD    Y1, -64(R12)(R11*1)
+	VMOVUPD    -32(R12)(R11*1), Y1
+	VMOVUPD    -32(R13)(R11*1), Y2
+	VCMPPD     $0x03, Y1, Y2, Y3
+	VMAXPD     Y1, Y2, Y4
+	VMAXPD     Y2, Y1, Y1
+	VANDPD     Y4, Y1, Y1
+	VMOVUPD    quietNaNF64<>+0(SB), Y2
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMOVUPD    Y1, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         less
+	VMOVUPD    -32(R12)(R11*1), Y1
+	VMOVUPD    -32(R13)(R11*1), Y2
+	VCMPPD     $0x03, Y1, Y2, Y3
+	VMAXPD     Y1, Y2, Y4
+	VMAXPD     Y2, Y1, Y1
+	VANDPD     Y4, Y1, Y1
+	VMOVUPD    quietNaNF64<>+0(SB), Y2
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMOVUPD    Y1, -32(R12)(R11*1)
+
+less:
+	MOVQ       R9, R11
+	ANDQ       $-32, R11
+	VMASKMOVPD (R12)(R11*1), Y0, Y1
+	VMASKMOVPD (R13)(R11*1), Y0, Y2
+	VCMPPD     $0x03, Y1, Y2, Y3
+	VMAXPD     Y1, Y2, Y4
+	VMAXPD     Y2, Y1, Y1
+	VANDPD     Y4, Y1, Y1
+	VMOVUPD    quietNaNF64<>+0(SB), Y2
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R12)(R11*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func minRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+// func minRowsF64(table *float64, u *float64, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·minRowsF64(SB), NOSPLIT, $0-64
+TEXT ·minRowsF64(SB), NOSPLIT, $0-72
 	MOVQ    table+0(FP), AX
 	MOVQ    u+8(FP), CX
 	MOVQ    at+16(FP), DX
 	MOVQ    from+24(FP), BX
-	MOVQ    size+32(FP), SI
+	MOVQ    stride+32(FP), SI
 	MOVQ    step+40(FP), DI
 	MOVQ    rows+48(FP), R8
 	MOVQ    bytes+56(FP), R9
-	MOVQ    R9, R10
-	ANDQ    $0x1f, R10
-	SHRQ    $0x03, R10
-	LEAQ    masks<>+0(SB), R11
-	SHLQ    $0x03, R10
-	SUBQ    R10, R11
-	VMOVUPS 64(R11), Y0
+	MOVQ    ahead+64(FP), R10
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	NEGQ    R8
+	MOVQ    R9, R11
+	ANDQ    $0x1f, R11
+	SHRQ    $0x03, R11
+	LEAQ    masks<>+0(SB), R12
+	SHLQ    $0x03, R11
+	SUBQ    R11, R12
+	VMOVUPS 64(R12), Y0
 
 row:
-	CMPQ    R8, $0x08
-	JLE     near
-	MOVQ    64(DX), R10
-	IMULQ   SI, R10
-	ADDQ    AX, R10
-	MOVQ    $0x00000400, R12
-	CMPQ    R9, R12
-	CMOVQLT R9, R12
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (BX)(R11*4), R15
+	IMULQ   DI, R15
+	ADDQ    CX, R15
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
 
-fetch:
-	PREFETCHT0 (R10)
-	ADDQ       $0x40, R10
-	SUBQ       $0x40, R12
-	JG         fetch
-
-near:
-	MOVQ  (DX), R10
-	IMULQ SI, R10
-	ADDQ  AX, R10
-	MOVQ  (BX), R11
-	IMULQ DI, R11
-	ADDQ  CX, R11
-	MOVQ  R9, R12
-
-by128:
-	SUBQ      $0x00000080, R12
-	JL        after128
-	VMOVUPD   (R10), Y1
-	VMOVUPD   (R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMINPD    Y1, Y2, Y4
-	VMINPD    Y2, Y1, Y1
-	VORPD     Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, (R10)
-	VMOVUPD   32(R10), Y1
-	VMOVUPD   32(R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMINPD    Y1, Y2, Y4
-	VMINPD    Y2, Y1, Y1
-	VORPD     Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, 32(R10)
-	VMOVUPD   64(R10), Y1
-	VMOVUPD   64(R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMINPD    Y1, Y2, Y4
-	VMINPD    Y2, Y1, Y1
-	VORPD     Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, 64(R10)
-	VMOVUPD   96(R10), Y1
-	VMOVUPD   96(R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMINPD    Y1, Y2, Y4
-	VMINPD    Y2, Y1, Y1
-	VORPD     Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, 96(R10)
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000080, R11
-	JMP       by128
-
-after128:
-	ADDQ $0x00000080, R12
-
-by32:
-	SUBQ      $0x00000020, R12
-	JL        after32
-	VMOVUPD   (R10), Y1
-	VMOVUPD   (R11), Y2
-	VCMPPD    $0x03, Y1, Y2, Y3
-	VMINPD    Y1, Y2, Y4
-	VMINPD    Y2, Y1, Y1
-	VORPD     Y4, Y1, Y1
-	VMOVUPD   quietNaNF64<>+0(SB), Y2
-	VBLENDVPD Y3, Y2, Y1, Y1
-	VMOVUPD   Y1, (R10)
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000020, R11
-	JMP       by32
-
-after32:
-	ADDQ       $0x00000020, R12
-	JZ         next
-	VMASKMOVPD (R10), Y0, Y1
-	VMASKMOVPD (R11), Y0, Y2
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	PREFETCHT0 -64(R15)(R11*1)
+	VMOVUPD    -64(R12)(R11*1), Y1
+	VMOVUPD    -64(R13)(R11*1), Y2
 	VCMPPD     $0x03, Y1, Y2, Y3
 	VMINPD     Y1, Y2, Y4
 	VMINPD     Y2, Y1, Y1
 	VORPD      Y4, Y1, Y1
 	VMOVUPD    quietNaNF64<>+0(SB), Y2
 	VBLENDVPD  Y3, Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (R10)
+	VMOVUPD    Y1, -64(R12)(R11*1)
+	VMOVUPD    -32(R12)(R11*1), Y1
+	VMOVUPD    -32(R13)(R11*1), Y2
+	VCMPPD     $0x03, Y1, Y2, Y3
+	VMINPD     Y1, Y2, Y4
+	VMINPD     Y2, Y1, Y1
+	VORPD      Y4, Y1, Y1
+	VMOVUPD    quietNaNF64<>+0(SB), Y2
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMOVUPD    Y1, -32(R12)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ       $0x40, R11
+	CMPQ       R11, R9
+	JE         next
+	PREFETCHT0 (R14)(R11*1)
+	PREFETCHT0 (R15)(R11*1)
+	ADDQ       $0x20, R11
+	CMPQ       R11, R9
+	JG         less
+	VMOVUPD    -32(R12)(R11*1), Y1
+	VMOVUPD    -32(R13)(R11*1), Y2
+	VCMPPD     $0x03, Y1, Y2, Y3
+	VMINPD     Y1, Y2, Y4
+	VMINPD     Y2, Y1, Y1
+	VORPD      Y4, Y1, Y1
+	VMOVUPD    quietNaNF64<>+0(SB), Y2
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMOVUPD    Y1, -32(R12)(R11*1)
+
+less:
+	MOVQ       R9, R11
+	ANDQ       $-32, R11
+	VMASKMOVPD (R12)(R11*1), Y0, Y1
+	VMASKMOVPD (R13)(R11*1), Y0, Y2
+	VCMPPD     $0x03, Y1, Y2, Y3
+	VMINPD     Y1, Y2, Y4
+	VMINPD     Y2, Y1, Y1
+	VORPD      Y4, Y1, Y1
+	VMOVUPD    quietNaNF64<>+0(SB), Y2
+	VBLENDVPD  Y3, Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R12)(R11*1)
 
 next:
-	ADDQ $0x08, DX
-	ADDQ $0x08, BX
-	DECQ R8
+	INCQ R8
 	JNZ  row
+	VZEROUPPER
+	RET
+
+// func rowsInI32(rows *uint32, from *uint32, v *int32, n int, wrap int32, lo int32, width int32, first uint32) int
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·rowsInI32(SB), NOSPLIT, $0-56
+	MOVQ         rows+0(FP), AX
+	MOVQ         from+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVL         wrap+32(FP), SI
+	VPBROADCASTD SI, Z0
+	MOVL         lo+36(FP), SI
+	VPBROADCASTD SI, Z1
+	MOVL         width+40(FP), SI
+	VPBROADCASTD SI, Z2
+	MOVL         first+44(FP), SI
+	VPBROADCASTD SI, Z3
+	VPADDD       countedWords<>+0(SB), Z3, Z3
+	MOVL         $0x00000010, SI
+	VPBROADCASTD SI, Z4
+	XORQ         SI, SI
+
+loop:
+	VMOVDQU64     (DX), Z5
+	VPMOVD2M      Z5, K1
+	VPADDD        Z0, Z5, K1, Z5
+	VPSUBD        Z1, Z5, Z6
+	VPCMPUD       $0x01, Z2, Z6, K1
+	KMOVW         K1, DI
+	VPCOMPRESSD.Z Z5, K1, Z5
+	VMOVDQU32     Z5, (AX)(SI*4)
+	VPCOMPRESSD.Z Z3, K1, Z5
+	VMOVDQU32     Z5, (CX)(SI*4)
+	POPCNTL       DI, DI
+	ADDQ          DI, SI
+	VPADDD        Z4, Z3, Z3
+	ADDQ          $0x40, DX
+	SUBQ          $0x10, BX
+	JNZ           loop
+	MOVQ          SI, ret+48(FP)
+	VZEROUPPER
+	RET
+
+DATA countedWords<>+0(SB)/4, $0x00000000
+DATA countedWords<>+4(SB)/4, $0x00000001
+DATA countedWords<>+8(SB)/4, $0x00000002
+DATA countedWords<>+12(SB)/4, $0x00000003
+DATA countedWords<>+16(SB)/4, $0x00000004
+DATA countedWords<>+20(SB)/4, $0x00000005
+DATA countedWords<>+24(SB)/4, $0x00000006
+DATA countedWords<>+28(SB)/4, $0x00000007
+DATA countedWords<>+32(SB)/4, $0x00000008
+DATA countedWords<>+36(SB)/4, $0x00000009
+DATA countedWords<>+40(SB)/4, $0x0000000a
+DATA countedWords<>+44(SB)/4, $0x0000000b
+DATA countedWords<>+48(SB)/4, $0x0000000c
+DATA countedWords<>+52(SB)/4, $0x0000000d
+DATA countedWords<>+56(SB)/4, $0x0000000e
+DATA countedWords<>+60(SB)/4, $0x0000000f
+GLOBL countedWords<>(SB), RODATA|NOPTR, $64
+
+// func rowsInI64(rows *uint32, from *uint32, v *int64, n int, wrap int64, lo int64, width int64, first uint32) int
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·rowsInI64(SB), NOSPLIT, $0-72
+	MOVQ         rows+0(FP), AX
+	MOVQ         from+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         wrap+32(FP), SI
+	VPBROADCASTQ SI, Z0
+	MOVQ         lo+40(FP), SI
+	VPBROADCASTQ SI, Z1
+	MOVQ         width+48(FP), SI
+	VPBROADCASTQ SI, Z2
+	MOVL         first+56(FP), SI
+	VPBROADCASTD SI, Y3
+	VPADDD       countedWords<>+0(SB), Y3, Y3
+	MOVL         $0x00000008, SI
+	VPBROADCASTD SI, Y4
+	XORQ         SI, SI
+
+loop:
+	VMOVDQU64     (DX), Z5
+	VPMOVQ2M      Z5, K1
+	VPADDQ        Z0, Z5, K1, Z5
+	VPSUBQ        Z1, Z5, Z6
+	VPCMPUQ       $0x01, Z2, Z6, K1
+	VPMOVQD       Z5, Y5
+	KMOVB         K1, DI
+	VPCOMPRESSD.Z Y5, K1, Y5
+	VMOVDQU32     Y5, (AX)(SI*4)
+	VPCOMPRESSD.Z Y3, K1, Y5
+	VMOVDQU32     Y5, (CX)(SI*4)
+	POPCNTL       DI, DI
+	ADDQ          DI, SI
+	VPADDD        Y4, Y3, Y3
+	ADDQ          $0x40, DX
+	SUBQ          $0x08, BX
+	JNZ           loop
+	MOVQ          SI, ret+64(FP)
+	VZEROUPPER
+	RET
+
+// func greatestWord(v *uint32, n int) uint32
+// Requires: AVX, AVX2
+TEXT ·greatestWord(SB), NOSPLIT, $0-20
+	MOVQ  v+0(FP), AX
+	MOVQ  n+8(FP), CX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+loop:
+	VPMAXUD      (AX), Y0, Y0
+	VPMAXUD      32(AX), Y1, Y1
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, CX
+	JNZ          loop
+	VPMAXUD      Y1, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPMAXUD      X1, X0, X1
+	VPSHUFD      $0x4e, X1, X0
+	VPMAXUD      X0, X1, X1
+	VPSHUFD      $0xb1, X1, X0
+	VPMAXUD      X0, X1, X1
+	VMOVD        X1, AX
+	MOVL         AX, ret+16(FP)
 	VZEROUPPER
 	RET
 

@@ -80,23 +80,32 @@ func (v Value) operand() string {
 }
 
 // Load reads an element of global memory.
-func (k *Kernel) Load(v Value, address string) { k.LoadWhere("", "global", v, address) }
+func (k *Kernel) Load(v Value, address string) { k.LoadFrom("global", v, address) }
 
 // Store writes an element to global memory.
-func (k *Kernel) Store(address string, v Value) { k.StoreWhere("", "global", address, v) }
+func (k *Kernel) Store(address string, v Value) { k.StoreTo("global", address, v) }
 
-// LoadWhere reads an element of a state space, global or shared, under a guard: @%p, or none.
+// LoadFrom reads an element of a state space: global, shared, local.
+func (k *Kernel) LoadFrom(space string, v Value, address string) { k.LoadWhere("", space, v, address) }
+
+// StoreTo writes an element to a state space.
+func (k *Kernel) StoreTo(space, address string, v Value) { k.StoreWhere("", space, address, v) }
+
+// LoadWhere is LoadFrom under a guard: @%p, or none.
 func (k *Kernel) LoadWhere(guard, space string, v Value, address string) {
 	k.Emit("%s ld.%s%s.%s%d %s, [%s]", guard, space, v.suffix(), loadType(v.bits), v.bits, v.operand(), address)
 }
 
-// StoreWhere writes an element to a state space under a guard.
+// StoreWhere is StoreTo under a guard.
 func (k *Kernel) StoreWhere(guard, space, address string, v Value) {
 	k.Emit("%s st.%s%s.b%d [%s], %s", guard, space, v.suffix(), v.bits, address, v.operand())
 }
 
-// Move sets the registers of an element to those of another of its type, under a guard.
-func (k *Kernel) Move(guard string, to, from Value) {
+// Move copies an element to other registers.
+func (k *Kernel) Move(to, from Value) { k.MoveWhere("", to, from) }
+
+// MoveWhere is Move under a guard.
+func (k *Kernel) MoveWhere(guard string, to, from Value) {
 	for i, r := range to.regs {
 		k.Emit("%s mov.b%d %s, %s", guard, max(to.bits, 16), r, from.regs[i])
 	}
@@ -107,6 +116,29 @@ func (k *Kernel) Move(guard string, to, from Value) {
 func (k *Kernel) Room() string {
 	k.globals = appendNew(k.globals, "room")
 	return "room"
+}
+
+// Set is the element with some bytes, as they lie in memory.
+func (k *Kernel) Set(v Value, element []byte) {
+	size := len(element) / len(v.regs)
+	for i, r := range v.regs {
+		var word uint64
+		for b := range size {
+			word |= uint64(element[i*size+b]) << (8 * b)
+		}
+		k.Emit("mov.b%d %s, 0x%x", max(v.bits, 16), r, word)
+	}
+}
+
+// Declare declares a variable of the kernel: .shared or .local.
+func (k *Kernel) Declare(format string, args ...any) {
+	fmt.Fprintf(&k.registers, format+";\n", args...)
+}
+
+// Label is a new name for a place in the code.
+func (k *Kernel) Label() string {
+	k.count++
+	return fmt.Sprintf("$B_%d", k.count)
 }
 
 // loadType makes bytes zero-extended.

@@ -9,19 +9,16 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// kernelText is the text of a kernel that folds what it makes, as it is written.
-type kernelText struct {
-	*ptx.Kernel
-	labels int
-}
+// foldText is the text of a kernel that folds what it makes, as it is written.
+type foldText struct{ *ptx.Kernel }
 
-func newText(name string, slots []uint64) kernelText {
+func newText(name string, slots []uint64) foldText {
 	params := fmt.Sprintf(".param .u64 fault, .param .align 8 .b8 args[%d]", 8*len(slots))
-	return kernelText{Kernel: ptx.NewKernel(scalars(), name, params)}
+	return foldText{ptx.NewKernel(scalars(), name, params)}
 }
 
 // put writes an instruction into a new register.
-func (e *kernelText) put(typ, instruction string, from ...any) string {
+func (e *foldText) put(typ, instruction string, from ...any) string {
 	r := e.Register(typ)
 	line := instruction + " " + r
 	for _, f := range from {
@@ -32,23 +29,18 @@ func (e *kernelText) put(typ, instruction string, from ...any) string {
 }
 
 // param is a parameter, or the lower half of one.
-func (e *kernelText) param(typ string, slot int) string {
+func (e *foldText) param(typ string, slot int) string {
 	return e.put(typ, "ld.param."+typ, fmt.Sprintf("[args+%d]", 8*slot))
 }
 
 // less is a < b.
-func (e *kernelText) less(a, b any) string { return e.put("pred", "setp.lt.u32", a, b) }
-
-func (e *kernelText) label() string {
-	e.labels++
-	return fmt.Sprint("$label", e.labels)
-}
+func (e *foldText) less(a, b any) string { return e.put("pred", "setp.lt.u32", a, b) }
 
 // number is a register of 32 bits as an operand of a function.
-func (e *kernelText) number(n any) ptx.Value { return ptx.Of(32, e.put("b32", "mov.b32", n)) }
+func (e *foldText) number(n any) ptx.Value { return ptx.Of(32, e.put("b32", "mov.b32", n)) }
 
 // along is an address, moved by indices times the strides from a slot on.
-func (e *kernelText) along(address string, at []string, slot int) string {
+func (e *foldText) along(address string, at []string, slot int) string {
 	for a, c := range at {
 		address = e.put("u64", "mad.lo.s64", c, e.param("u64", slot+a), address)
 	}
@@ -65,7 +57,7 @@ type writableFold struct {
 }
 
 // writtenFold names the functions of a fold of elements of a dtype, and declares its registers.
-func writtenFold(e *kernelText, fn ops.ReduceFn, dt tensor.DType) (f writableFold) {
+func writtenFold(e *foldText, fn ops.ReduceFn, dt tensor.DType) (f writableFold) {
 	f.element, f.size, f.ordered = reduceKernel(fn, dt)
 	name, _, _ := strings.Cut(f.element, "_")
 	joined := joinedType(fn, dt)
@@ -103,7 +95,7 @@ func joinedType(fn ops.ReduceFn, dt tensor.DType) tensor.DType {
 }
 
 // call applies a function of a fold.
-func (w *kernelText) call(name string, bits int, args ...ptx.Value) (ptx.Value, error) {
+func (w *foldText) call(name string, bits int, args ...ptx.Value) (ptx.Value, error) {
 	v, err := w.Call(name, bits, args...)
 	if err != nil {
 		return v, tensor.Errorf("", tensor.ErrUnsupported, "%s: %v", name, err)
@@ -112,13 +104,13 @@ func (w *kernelText) call(name string, bits int, args ...ptx.Value) (ptx.Value, 
 }
 
 // empty sets what a fold has joined to its identity.
-func (w *kernelText) empty(f *writableFold) error {
+func (w *foldText) empty(f *writableFold) error {
 	identity, err := w.call("identity_"+f.element, f.joinedBits())
 	if err != nil {
 		return err
 	}
 	for _, v := range []ptx.Value{f.sum, f.low, f.high} {
-		w.Move("", v, identity)
+		w.Move(v, identity)
 	}
 	return nil
 }
