@@ -9,20 +9,24 @@ import (
 // fuseLines joins a fold over the last axes with the steps on the same rows that use what it makes: a
 // normalisation takes one pass over memory, its rows staying in cache from one step to the next. It runs after
 // fuse, on the kernels that are left. From a fold on it takes every step that reads what members make, on the
-// same rows; other readers wait until the members are done, and so does what they feed.
+// same rows, and folds of the same rows that read what members read; other readers wait until the members are done, and
+// so does what they feed.
 //
 // Folds of the axes before, across the rows, are taken too if they read what the members make or read: the gradients of
-// a gain and a bias. Where a backend has no kernel for that, they are not.
+// a gain and a bias. Where the backend has no kernel for all of that, it is tried with less.
 func (s *schedule) fuseLines(b Fuser) {
 	for t := 0; t < len(s.steps); t++ {
-		for _, across := range []bool{true, false} {
-			g := lineGroup{schedule: s, backend: b, from: t, across: across}
+		for _, also := range []struct{ across, beside bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
+			g := lineGroup{
+				schedule: s, backend: b, from: t, across: also.across, beside: also.beside, useless: map[int]bool{},
+			}
 			if !g.begin() {
 				break
 			}
-			g.grow()
+			for g.grow(); g.prune(); g.grow() {
+			}
 			g.again()
-			if g.join() || len(g.closed) == 0 {
+			if g.join() || len(g.closed)+len(g.besides) == 0 {
 				break
 			}
 		}
@@ -42,6 +46,9 @@ type lineGroup struct {
 	late    map[int]bool
 	across  bool         // folds across the rows may be members
 	closed  map[int]bool // slots that such members write: they are done when all rows are
+	beside  bool         // folds of rows may be members that read no member
+	besides []int        // those that are
+	useless map[int]bool // those that may not
 	wide    bool         // a member uses what a fold makes
 	size    int          // steps of the members
 }
@@ -59,6 +66,7 @@ func (g *lineGroup) begin() bool {
 		return false
 	}
 	g.made, g.late, g.closed = map[int]int{}, map[int]bool{}, map[int]bool{}
+	g.members, g.waiting, g.besides, g.wide, g.size = nil, nil, nil, false, 0
 	if !g.fitting(st) {
 		return false
 	}
@@ -137,8 +145,13 @@ func (g *lineGroup) grow() {
 			_, made := g.made[p.slot]
 			reads, waits = reads || made, waits || g.late[p.slot]
 		}
-		if (reads || g.reread(st)) && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
+		beside := !reads && g.beside && !g.useless[t] && g.foldsRows(st)
+		joins := reads || beside || g.reread(st)
+		if joins && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
 			g.add(t)
+			if beside {
+				g.besides = append(g.besides, t)
+			}
 			continue
 		}
 		if reads || waits {
@@ -156,7 +169,8 @@ func (g *lineGroup) again() {
 	last := g.members[len(g.members)-1]
 	for t := g.from + 1; t < last; t++ {
 		st := &g.steps[t]
-		if slices.Contains(g.members, t) || slices.Contains(g.waiting, t) || g.size+count(st) > fusedSteps || !g.reread(st) || !g.fitting(st) {
+		taken := slices.Contains(g.members, t) || slices.Contains(g.waiting, t)
+		if taken || g.size+count(st) > fusedSteps || !g.reread(st) || !g.fitting(st) {
 			continue
 		}
 		read := func(s step) bool { return uses(s.in, st.out[0].slot) > 0 }
@@ -165,6 +179,26 @@ func (g *lineGroup) again() {
 		}
 	}
 	slices.Sort(g.members)
+}
+
+// prune parts with folds beside the others that share nothing with them, neither an operand nor what they make, and
+// begins again where there are some.
+func (g *lineGroup) prune() bool {
+	again := false
+	for _, t := range g.besides {
+		st := &g.steps[t]
+		shares := slices.ContainsFunc(g.members, func(m int) bool {
+			reads := func(p place) bool { return uses(g.steps[m].in, p.slot) > 0 }
+			return m != t && (slices.ContainsFunc(st.in, reads) || slices.ContainsFunc(st.out, reads))
+		})
+		if !shares {
+			g.useless[t], again = true, true
+		}
+	}
+	if again {
+		g.begin()
+	}
+	return again
 }
 
 // fitting reports whether a step works on the rows of the group and reads what members make row by row.
@@ -223,9 +257,7 @@ func (g *lineGroup) expanded(st *step) ([]FusedStep, bool) {
 		return nil, false
 	}
 	if last := steps[len(steps)-1].Op; isFold(last) {
-		shape, axes, ok := g.foldOf(st)
-		rows := ok && axes[0] == g.lead && len(axes) == len(shape)-g.lead && slices.Equal(shape, g.shape)
-		if !rows && !(g.across && g.foldsAcross(st)) {
+		if !g.foldsRows(st) && !(g.across && g.foldsAcross(st)) {
 			return nil, false
 		}
 	} else if op, ok := last.(Elementwise); !ok || !op.Elementwise() {
@@ -242,6 +274,12 @@ func (g *lineGroup) expanded(st *step) ([]FusedStep, bool) {
 		}
 	}
 	return steps, true
+}
+
+// foldsRows reports whether a step is a fold of the group's rows.
+func (g *lineGroup) foldsRows(st *step) bool {
+	shape, axes, ok := g.foldOf(st)
+	return ok && axes[0] == g.lead && len(axes) == len(shape)-g.lead && slices.Equal(shape, g.shape)
 }
 
 func isFold(op Op) bool {

@@ -68,9 +68,10 @@ func (o SoftmaxOp) sum(x *Node) *Node { return KeepDims(Sum, x, o.Axis) }
 
 // alive is v, but 0 on the lines whose logarithms y are all −∞.
 func (o SoftmaxOp) alive(y, v *Node) *Node {
-	least := math.Inf(-1)
-	greatest := ExpandDims(ReduceInit(ReduceMax, y, least, o.Axis), o.Axis)
-	return Where(Equal(greatest, least), 0, v)
+	if y.Shape()[o.Axis] == 0 {
+		return v
+	}
+	return Where(Equal(KeepDims(Max, y, o.Axis), math.Inf(-1)), 0, v)
 }
 
 // Batch moves the axis up by one.

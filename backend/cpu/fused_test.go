@@ -180,6 +180,14 @@ func TestFusedSteps(t *testing.T) {
 		{"positions are made as they are read", func(x *node) []*node {
 			return []*node{ops.Add(x, ops.Iota(x.Graph(), x.DType(), 0, x.Shape()...))}
 		}, 1},
+		{"two sums of the same rows, which they use", func(x *node) []*node {
+			s, p := ops.KeepDims(ops.Sum, ops.Square(x), 1), ops.KeepDims(ops.Sum, ops.Exp(x), 1)
+			return []*node{ops.Add(ops.Mul(x, s), p)}
+		}, 1},
+		{"sums of other rows are made apart", func(x *node) []*node {
+			w := x.Graph().Input("w", x.DType(), 8, 8)
+			return []*node{ops.Mul(x, ops.KeepDims(ops.Sum, x, 1)), ops.Sum(ops.Square(w), 1)}
+		}, 2},
 		{"small results do not hold up a kernel", func(x *node) []*node {
 			m := ops.Sum(x, 0)
 			return []*node{ops.Exp(ops.Sub(x, ops.Mul(m, 0.1)))}
@@ -192,6 +200,21 @@ func TestFusedSteps(t *testing.T) {
 		}
 		if got := p.Stats().Steps; got != c.steps {
 			t.Errorf("%s: %d kernels, want %d\n%s", c.why, got, c.steps, p)
+		}
+	}
+}
+
+// TestFusedBeside: where a second fold of the rows makes them too large for the cache, they are worked on without it.
+func TestFusedBeside(t *testing.T) {
+	for _, c := range []struct{ columns, steps int }{{200, 1}, {25000, 2}} {
+		g := graph.New()
+		x, y := g.Input("x", tensor.Float32, 2, c.columns), g.Input("y", tensor.Float32, 2, c.columns)
+		p, err := graph.Compile(cpu.On(cpu.Serial()), ops.Mul(x, ops.KeepDims(ops.Sum, ops.Square(x), 1)), ops.Sum(ops.Mul(x, y), 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Stats(); got.Steps != c.steps || got.Lines != 1 {
+			t.Errorf("rows of %d: %d kernels, %d of them on rows, want %d and 1\n%s", c.columns, got.Steps, got.Lines, c.steps, p)
 		}
 	}
 }

@@ -32,6 +32,13 @@ func BenchmarkFused(b *testing.B) {
 		{"layer norm gradient", 2048, 2048, func(x *node) []*node {
 			return autograd.Grad(ops.Sum(ops.Mul(ops.Standardize(x, 1e-5, 1), x)), x)
 		}},
+		{"RMS norm gradient", 2048, 2048, func(x *node) []*node {
+			y := ops.RMSNormalize(x, 1e-5, 1)
+			return append(autograd.VJP([]*node{y}, []*node{x}, []*node{x}), y)
+		}},
+		{"log-softmax gradient", 2048, 2048, func(x *node) []*node {
+			return autograd.VJP([]*node{ops.LogSoftmax(x, 1)}, []*node{x}, []*node{x})
+		}},
 		{"softmax gradient", 2048, 2048, func(x *node) []*node {
 			return autograd.VJP([]*node{ops.Softmax(x, 1)}, []*node{x}, []*node{x})
 		}},

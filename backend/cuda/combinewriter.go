@@ -63,7 +63,7 @@ func (w *combineWriter) text() (string, error) {
 		8*(w.first+slotOperands+2*len(address))))
 	w.layOut()
 	k := w.k
-	w.lines.guard(k)
+	guard(k)
 	w.unit, w.step = w.lines.firstElement(k)
 	if !w.columns {
 		w.lane = k.Register("u32")
@@ -160,7 +160,7 @@ func (w *combineWriter) find(address []int) {
 		k.Emit("mov.u64 %s, 0", w.piece)
 		k.Emit("mov.u64 %s, %s", w.length, n)
 	}
-	at := w.lines.index(k, line, w.param)
+	at := coordinates(k, line, len(w.lines.shape), 1, w.lines.wide())
 	w.address, w.along = nil, nil
 	for o, slot := range address {
 		sum := w.param(slot)

@@ -15,7 +15,7 @@ import (
 )
 
 // scalars is the scalar functions that kernels written at run time are made of.
-var scalars = sync.OnceValue(func() *ptx.Library { return ptx.NewLibrary(kernels.Text("scalar")) })
+var scalars = sync.OnceValue(func() *ptx.Library { return ptx.NewLibrary(kernels.Text("scalar") + kernels.Text("linefold")) })
 
 // elementwise runs steps on every element in one kernel, which is written for them: a result is read and written
 // once, whatever the number of steps. It is bound by memory, or by the arithmetic of long functions.
@@ -28,6 +28,7 @@ type elementwise struct {
 	fn       *function
 	slots    []uint64 // the parameters, but for addresses
 	address  []int    // per operand of the kernel, results first: the slot of its address
+	outs     int
 	from     []source // per operand that is read
 	grid     dim3
 	threads  uint32
@@ -62,9 +63,11 @@ func compileElementwise(b *Backend, op graph.Op, out, in []graph.Operand) (graph
 	return newElementwise(b, single(op, in, out[0].Spec()), []int{0}, out, in, [][]bool{over})
 }
 
-// Fuses says what may be a step: elementwise ops.
+// Fuses says what may be a step: elementwise ops, and reductions at the end.
 func (*Backend) Fuses(op graph.Op, out tensor.DType, in []tensor.DType) bool {
-	switch op.(type) {
+	switch op := op.(type) {
+	case ops.ReduceOp:
+		return op.Fn != ops.ReduceLogSumExp
 	case graph.Copy, ops.UnaryOp, ops.BinaryOp, ops.CompareOp, ops.SelectOp, ops.CastOp, ops.IotaOp:
 		return true
 	}
@@ -75,7 +78,10 @@ func (*Backend) Fuses(op graph.Op, out tensor.DType, in []tensor.DType) bool {
 // another layout, and for more parameters than a kernel takes.
 func compileFused(b *Backend, op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, error) {
 	if op.Lines != nil {
-		return nil, tensor.Errorf("", tensor.ErrUnsupported, "%s works on rows", op.Name())
+		return compileLines(b, op, out, in)
+	}
+	if fold, ok := op.Steps[len(op.Steps)-1].Op.(ops.ReduceOp); ok {
+		return compileFedFold(b, op, fold, out, in)
 	}
 	over := make([][]bool, len(out))
 	for o := range out {
@@ -105,6 +111,7 @@ func (k *elementwise) write(b *Backend, w *elementwiseWriter) error {
 	if err := w.refused(); err != nil { // before a kernel of the same steps without views is found
 		return err
 	}
+	k.outs = w.outs
 	k.slots, k.address = w.slots()
 	if 8*len(k.slots) > mostParameters {
 		return tensor.Errorf("", tensor.ErrUnsupported, "%d bytes of parameters", 8*len(k.slots))
@@ -131,16 +138,26 @@ func (k *elementwise) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) er
 	if k.fn == nil {
 		return nil // no elements
 	}
+	return k.start(x.(*Exec), k.parameters(out, in))
+}
+
+// parameters are those of a run, with the addresses of the results and operands that are given.
+func (k *elementwise) parameters(out []tensor.Write, in []tensor.Read) *elementwiseRun {
 	r := k.states.Get()
-	defer k.states.Put(r)
 	r.slots = append(r.slots[:0], k.slots...)
 	for i, w := range out {
 		r.slots[k.address[i]] = addressOf(w.Read().View())
 	}
 	for i, f := range k.from {
-		r.slots[k.address[len(out)+i]] = addressOf(in[f.operand].View()) + uint64(f.shift)
+		r.slots[k.address[k.outs+i]] = addressOf(in[f.operand].View()) + uint64(f.shift)
 	}
-	return x.(*Exec).launch(k.fn, k.grid, dim3{k.threads, 1, 1}, 0, unsafe.Pointer(&r.slots[0]))
+	return r
+}
+
+func (k *elementwise) start(x *Exec, r *elementwiseRun) error {
+	err := x.launch(k.fn, k.grid, dim3{k.threads, 1, 1}, 0, unsafe.Pointer(&r.slots[0]))
+	k.states.Put(r)
+	return err
 }
 
 // scalarName is the function of a step on elements of some types: exp_float32, cast_int32_bool.

@@ -17,6 +17,7 @@ type chain struct {
 	results []int
 	in      []tensor.View
 	out     []tensor.Layout
+	op      graph.FusedOp // of steps on rows
 }
 
 var chainTypes = []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.Int32, tensor.Uint8, tensor.Complex64}

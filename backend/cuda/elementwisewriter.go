@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptx"
-	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
 	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -61,14 +60,7 @@ func (w *elementwiseWriter) wide() bool { return w.size >= narrowElements }
 // slots are the parameters, and where those of the operands begin.
 func (w *elementwiseWriter) slots() (slots []uint64, address []int) {
 	slots = append(slots, uint64(w.size))
-	for _, d := range w.shape[min(1, len(w.shape)):] {
-		if w.wide() {
-			slots = append(slots, uint64(d), 0)
-			continue
-		}
-		by := kernels.NewDivisor(uint32(d))
-		slots = append(slots, uint64(by.D)|uint64(by.M)<<32, uint64(by.S))
-	}
+	slots = append(slots, divisors(w.shape, w.wide())...)
 	for i, strides := range w.strides {
 		size, base := 1, uint64(0)
 		if i < len(w.dtypes) {
@@ -117,14 +109,14 @@ func (w *elementwiseWriter) text() (string, error) {
 		k.Emit("ld.param.u64 %s, [args+%d]", r, 8*slot)
 		return r
 	}
-	w.guard(k)
+	guard(k)
 	n := param(0)
 	i, step := w.firstElement(k)
 	done := k.Register("pred")
 	k.Emit("setp.ge.u64 %s, %s, %s", done, i, n)
 	k.Emit("@%s ret", done)
 	k.Emit("again:")
-	at := w.index(k, i, param)
+	at := coordinates(k, i, len(w.shape), 1, w.wide())
 	address1 := make([]string, len(address))
 	for o, slot := range address {
 		sum := param(slot)
@@ -143,15 +135,6 @@ func (w *elementwiseWriter) text() (string, error) {
 	return k.Text()
 }
 
-// guard returns where the run has a fault.
-func (w *elementwiseWriter) guard(k *ptx.Kernel) {
-	at, word, faulty := k.Register("u64"), k.Register("u64"), k.Register("pred")
-	k.Emit("ld.param.u64 %s, [fault]", at)
-	k.Emit("ld.global.u64 %s, [%s]", word, at)
-	k.Emit("setp.ne.s64 %s, %s, -1", faulty, word)
-	k.Emit("@%s ret", faulty)
-}
-
 // firstElement is that of a thread, and how far it is to its next.
 func (w *elementwiseWriter) firstElement(k *ptx.Kernel) (i, step string) {
 	thread, threads, blk, blocks := k.Register("u32"), k.Register("u32"), k.Register("u32"), k.Register("u32")
@@ -164,50 +147,6 @@ func (w *elementwiseWriter) firstElement(k *ptx.Kernel) (i, step string) {
 	k.Emit("mad.wide.u32 %s, %s, %s, %s", i, blk, threads, i)
 	k.Emit("mul.wide.u32 %s, %s, %s", step, blocks, threads)
 	return i, step
-}
-
-// index is the indices of element i along the axes.
-func (w *elementwiseWriter) index(k *ptx.Kernel, i string, param func(int) string) []string {
-	if len(w.shape) == 0 {
-		return nil
-	}
-	at := make([]string, len(w.shape))
-	if w.wide() || len(w.shape) == 1 {
-		rest := i
-		for a := len(w.shape) - 1; a > 0; a-- {
-			d := param(2*a - 1)
-			q := k.Register("u64")
-			at[a] = k.Register("u64")
-			k.Emit("rem.u64 %s, %s, %s", at[a], rest, d)
-			k.Emit("div.u64 %s, %s, %s", q, rest, d)
-			rest = q
-		}
-		at[0] = rest
-		return at
-	}
-	rest := k.Register("u32")
-	k.Emit("cvt.u32.u64 %s, %s", rest, i)
-	for a := len(w.shape) - 1; a > 0; a-- {
-		var r [5]string
-		for j := range r {
-			r[j] = k.Register("u32")
-		}
-		d, m, shift, q, c := r[0], r[1], r[2], r[3], r[4]
-		k.Emit("ld.param.u32 %s, [args+%d]", d, 8*(2*a-1))
-		k.Emit("ld.param.u32 %s, [args+%d]", m, 8*(2*a-1)+4)
-		k.Emit("ld.param.u32 %s, [args+%d]", shift, 8*2*a)
-		k.Emit("mul.hi.u32 %s, %s, %s", q, rest, m)
-		k.Emit("add.u32 %s, %s, %s", q, q, rest)
-		k.Emit("shr.u32 %s, %s, %s", q, q, shift)
-		k.Emit("mul.lo.u32 %s, %s, %s", c, q, d)
-		k.Emit("sub.u32 %s, %s, %s", c, rest, c)
-		at[a] = k.Register("u64")
-		k.Emit("cvt.u64.u32 %s, %s", at[a], c)
-		rest = q
-	}
-	at[0] = k.Register("u64")
-	k.Emit("cvt.u64.u32 %s, %s", at[0], rest)
-	return at
 }
 
 // body loads the operands that steps read, does the steps and stores the results. A result is stored when all
@@ -230,47 +169,18 @@ func (w *elementwiseWriter) body(k *ptx.Kernel, address []string) error {
 				args, types = append(args, made[^f]), append(types, w.steps[^f].Spec.DType)
 			}
 		}
-		bits, _ := wordsOf(s.Spec.DType)
-		var err error
-		switch op := s.Op.(type) {
-		case ops.IotaOp:
-			made[i], err = k.Call(fmt.Sprintf("cast_int64_%s", op.DType), bits, ptx.Of(64, address[places]))
+		var place []string
+		for range placesOf(s.Op) {
+			place = append(place, address[places])
 			places++
-		case ops.RandomBitsOp:
-			made[i], err = k.Call("randombits_uint32", bits, args[0], args[1],
-				ptx.Of(64, address[places+1]), ptx.Of(64, address[places]))
-			places += 2
-		default:
-			made[i], err = scalarStep(k, s.Op, types, s.Spec.DType, args)
 		}
-		if err != nil {
-			return tensor.Errorf("", tensor.ErrUnsupported, "%s of %v: %v", s.Op.Name(), types, err)
+		var err error
+		if made[i], err = makeElement(k, s, args, types, place); err != nil {
+			return err
 		}
 	}
 	for o, r := range w.results {
 		k.Store(address[o], made[r])
 	}
 	return nil
-}
-
-// scalarStep is an op on elements of some types.
-func scalarStep(k *ptx.Kernel, op graph.Op, types []tensor.DType, out tensor.DType, args []ptx.Value) (ptx.Value, error) {
-	bits, count := wordsOf(out)
-	switch op.(type) {
-	case graph.Copy:
-		return args[0], nil
-	case ops.SelectOp:
-		return selected(k, args, bits, count), nil
-	}
-	return k.Call(scalarName(op, types, out), bits, args...)
-}
-
-// selected is args[1] where the bool args[0] holds, else args[2].
-func selected(k *ptx.Kernel, args []ptx.Value, bits, count int) ptx.Value {
-	holds, v := k.Register("pred"), k.Value(bits, count)
-	k.Emit("setp.ne.b16 %s, %s, 0", holds, args[0].Registers()[0])
-	for i, r := range v.Registers() {
-		k.Emit("selp.b%d %s, %s, %s, %s", max(bits, 16), r, args[1].Registers()[i], args[2].Registers()[i], holds)
-	}
-	return v
 }

@@ -62,6 +62,10 @@ var launches = []struct {
 	{"softmax", ops.SoftmaxOp{Axis: 1}, specs(tensor.Float32, []int{64, 64})},
 	{"scan", ops.ScanOp{Fn: ops.ScanSum, Axis: 1}, specs(tensor.Float32, []int{64, 64})},
 	{"matmul", ops.MatMulOp{}, specs(tensor.Float32, []int{64, 64}, []int{64, 64})},
+	{"rows", normOf(tensor.Float32, 1, 64, 512), specs(tensor.Float32, []int{64, 512})},
+	{"pieces of rows", squares([]int{0, 1}, 64, 512), specs(tensor.Float32, []int{64, 512})},
+	{"columns", squares([]int{0}, 4096, 64), specs(tensor.Float32, []int{4096, 64})},
+	{"steps, then a fold", squares([]int{0, 2}, 3, 5, 6), specs(tensor.Float32, []int{3, 5, 6})},
 	{"sort", ops.SortOp{Axis: 1, Keys: 1, Size: 4096}, specs(tensor.Float32, []int{4, 4096})},
 	{"gather", ops.GatherOp{Window: rows(3000, 8)}, append(table, positions)},
 	{"set by a table", ops.ScatterOp{Window: rows(3000, 8)}, append(updated, positions)},
@@ -70,6 +74,16 @@ var launches = []struct {
 	{"sparse update", ops.SparseUpdateOp{Window: rows(3000, 8)}, append(updated, positions)},
 	{"compress", ops.CompressOp{Count: 30}, append(table, tensor.Spec{DType: tensor.Bool, Shape: []int{30}})},
 	{"convolution of several phases", sliding([5]int{1, 1, 2, 1, 1}), specs(tensor.Float32, []int{3, 10, 8}, []int{5, 10, 3})},
+}
+
+// squares is Σ x² along axes.
+func squares(axes []int, shape ...int) graph.FusedOp {
+	spec := tensor.Spec{DType: tensor.Float32, Shape: shape}
+	kept := tensor.Spec{DType: tensor.Float32, Shape: without(shape, axes)}
+	return graph.FusedOp{Results: []int{1}, Steps: []graph.FusedStep{
+		{Op: onTwo(ops.BinaryMul), In: []int{0, 0}, Spec: spec},
+		{Op: ops.ReduceOp{Fn: ops.ReduceSum, Axes: axes}, In: []int{^0}, Spec: kept},
+	}}
 }
 
 // What is indexed in launches.

@@ -18,7 +18,10 @@ var lineTuning = struct {
 	scans  int // the same of a scan: where there are fewer, a warp does fewer lines
 	tiles  int // blocks a multiprocessor of a matrix product: where there are fewer, tiles are small
 	narrow int // elements of a nest that are found by 32-bit products
-}{warps: 32, scans: 8, tiles: 2, narrow: 1 << 31}
+	room   int // bytes that a block keeps of rows between the phases of fused steps
+	row    int // elements of a row of fused steps, where there are fewer rows than multiprocessors
+	piece  int // the most elements of a piece of such a row, 2ᵏ blocks of the tree
+}{warps: 32, scans: 8, tiles: 2, narrow: 1 << 31, room: sharedBytes, row: 1 << 14, piece: 1 << 12}
 
 // steps is how far apart neighbours along an axis are in each operand of a nest.
 type steps interface {
@@ -103,6 +106,7 @@ func (l *lines) shape() string {
 const (
 	foldThreads  = 256
 	foldBlock    = 128     // elements of a leaf of the tree
+	foldShort    = 16      // those of a leaf that has one lane
 	longestPiece = 1 << 19 // elements that a warp folds by the tree
 )
 

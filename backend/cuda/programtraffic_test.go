@@ -48,10 +48,9 @@ func programTraffic(t *testing.T, feeds map[string]*tensor.Tensor, build func(in
 	return loads, stores, launches
 }
 
-// TestTrafficOfPrograms holds what programs move, all kernels together, against the bytes of x. A normalisation is
-// several kernels: two reductions, which read a tensor each, and elementwise ones between and behind them, of which the
-// deviations and their squares are written and read again. Every warp reads the fault word, a sector, before
-// anything else: a quarter of a tensor in a kernel of one element a thread.
+// TestTrafficOfPrograms holds what programs move, all kernels together, against the bytes of x: steps on rows, folds among
+// them, are one kernel, which reads every operand once and writes every result once. Every warp reads the fault word and
+// the constants of its rows, a sector each, before anything else: that is a tenth of a row of 512 elements.
 func TestTrafficOfPrograms(t *testing.T) {
 	if device(t); !Simulated() {
 		t.Skip("sectors are counted by the simulator")
@@ -67,6 +66,7 @@ func TestTrafficOfPrograms(t *testing.T) {
 	}
 	feeds := map[string]*tensor.Tensor{
 		"x": floats(n, d), "ct": floats(n, d), "a": floats(1 << 17), "b": floats(1 << 17), "c": floats(1 << 17),
+		"g": floats(d), "h": floats(d),
 	}
 	type nodes = func(string) *graph.Node
 	backward := func(f func(x *graph.Node) *graph.Node) func(in nodes) []*graph.Node {
@@ -79,8 +79,14 @@ func TestTrafficOfPrograms(t *testing.T) {
 	softmax := func(x *graph.Node) *graph.Node { return ops.Softmax(x, 1) }
 	layerNorm := func(x *graph.Node) *graph.Node { return ops.Standardize(x, 1e-5, 1) }
 	rmsNorm := func(x *graph.Node) *graph.Node { return ops.RMSNormalize(x, 1e-5, 1) }
+	affine := func(in nodes) *graph.Node {
+		return ops.Add(ops.Mul(layerNorm(in("x")), ops.BroadcastTo(in("g"), n, d)), ops.BroadcastTo(in("h"), n, d))
+	}
 	one := func(f func(x *graph.Node) *graph.Node) func(in nodes) []*graph.Node {
 		return func(in nodes) []*graph.Node { return []*graph.Node{f(in("x"))} }
+	}
+	alone := func(f func(x *graph.Node) *graph.Node) func(in nodes) []*graph.Node {
+		return func(in nodes) []*graph.Node { return backward(f)(in)[:1] }
 	}
 	for _, c := range []struct {
 		name, of      string
@@ -93,11 +99,22 @@ func TestTrafficOfPrograms(t *testing.T) {
 			return []*graph.Node{ops.Sub(ops.Exp(ops.Neg(v)), in("c"))}
 		}, 3.1, 1, 1},
 		{"softmax", "x", one(softmax), 1.02, 1, 1},
-		{"layer norm", "x", one(layerNorm), 5.1, 3.05, 7},
-		{"RMS norm", "x", one(rmsNorm), 4.8, 2.05, 5},
-		{"softmax, forward and backward", "x", backward(softmax), 6.8, 3.05, 4},
-		{"layer norm, forward and backward", "x", backward(layerNorm), 13.7, 7.1, 15},
-		{"RMS norm, forward and backward", "x", backward(rmsNorm), 10.9, 4.1, 10},
+		{"layer norm", "x", one(layerNorm), 1.07, 1, 1},
+		{"RMS norm", "x", one(rmsNorm), 1.05, 1, 1},
+		{"layer norm with gain and bias, which are as long as a row", "x", func(in nodes) []*graph.Node { return []*graph.Node{affine(in)} }, 3.07, 1, 1},
+		{"softmax, forward and backward", "x", backward(softmax), 3.04, 2, 2},
+		{"log-softmax, forward and backward", "x", backward(func(x *graph.Node) *graph.Node { return ops.LogSoftmax(x, 1) }), 3.07, 2, 2},
+		{"layer norm, backward", "x", alone(layerNorm), 2.11, 1, 1},
+		{"RMS norm, backward", "x", alone(rmsNorm), 2.08, 1, 1},
+		{"layer norm, forward and backward", "x", backward(layerNorm), 2.11, 2, 1},
+		{"RMS norm, forward and backward", "x", backward(rmsNorm), 2.08, 2, 1},
+		{"layer norm with gain and bias, forward and backward", "x", func(in nodes) []*graph.Node {
+			y := affine(in)
+			return append(autograd.VJP([]*graph.Node{y}, []*graph.Node{in("ct")}, []*graph.Node{in("x"), in("g"), in("h")}), y)
+		}, 6.5, 3.1, 3},
+		{"sum of squares along rows", "x", one(func(x *graph.Node) *graph.Node { return ops.Sum(ops.Mul(x, x), 1) }), 1.02, 0.02, 1},
+		{"sum of all squares, of pieces", "x", one(func(x *graph.Node) *graph.Node { return ops.Sum(ops.Mul(x, x)) }), 1.04, 0.02, 2},
+		{"sum of squares along columns", "x", one(func(x *graph.Node) *graph.Node { return ops.Sum(ops.Mul(x, x), 0) }), 1.01, 0.04, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			loads, stores, launches := programTraffic(t, feeds, c.build)

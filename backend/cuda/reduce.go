@@ -101,17 +101,23 @@ func (k *reduce) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
 	if err := k.operands.Check(out, in); err != nil {
 		return err
 	}
+	init := uint64(0)
+	if len(in) == 2 {
+		init = addressOf(in[1].View())
+	}
+	return k.start(x.(*Exec), addressOf(in[0].View()), addressOf(out[0].View()), init)
+}
+
+// start folds what lies at one address to another; init is that of the init element, or 0.
+func (k *reduce) start(x *Exec, src, dst, init uint64) error {
 	if k.args.lines == 0 {
 		return nil
 	}
 	a := k.states.Get()
 	*a = k.args
-	a.src, a.dst = addressOf(in[0].View()), addressOf(out[0].View())
-	a.pair(in[0].DType().Size())
-	if len(in) == 2 {
-		a.init = addressOf(in[1].View())
-	}
-	err := k.launch(x.(*Exec), a)
+	a.src, a.dst, a.init = src, dst, init
+	a.pair(k.operands.In[0].DType.Size())
+	err := k.launch(x, a)
 	k.states.Put(a)
 	return err
 }

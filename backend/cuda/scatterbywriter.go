@@ -65,7 +65,7 @@ func (w *scatterByWriter) text() (string, error) {
 	k := ptx.NewKernel(scalars(), "scatterby", fmt.Sprintf(".param .u64 fault, .param .align 8 .b8 args[%d]", 8*w.size))
 	w.k = k
 	e := &elementwiseWriter{}
-	e.guard(k)
+	guard(k)
 	t, step := e.firstElement(k)
 	n, done := w.param(slotItems), k.Register("pred")
 	k.Emit("setp.ge.u64 %s, %s, %s", done, t, n)

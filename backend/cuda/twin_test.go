@@ -52,6 +52,7 @@ type twin struct {
 	inPlace bool           // result 0 is operand 0
 	loose   bool           // arithmetic: a NaN is a NaN
 	large   bool           // too much for one block in the simulator
+	by      graph.Backend  // whose results are expected; nil: the CPU's
 }
 
 // What memory holds before anything is written: that of results, and that of operands between their elements. One that
@@ -77,7 +78,10 @@ func (w twin) check(t *testing.T) error {
 		}
 	}
 	b := device(t)
-	want, wantErr := w.run(cpu.New())
+	if w.by == nil {
+		w.by = cpu.New()
+	}
+	want, wantErr := w.run(w.by)
 	if !w.large {
 		defer someGrid(w.op, fmt.Sprint(w.out, w.inPlace, layoutsOf(w.in), w.in[0].DType()))()
 	}

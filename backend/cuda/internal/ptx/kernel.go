@@ -33,7 +33,7 @@ func NewKernel(lib *Library, name, params string) *Kernel {
 
 // Emit writes instructions, a line each, without the semicolon; a line that ends with a colon is a label.
 func (k *Kernel) Emit(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
+	line := strings.TrimSpace(fmt.Sprintf(format, args...))
 	k.code.WriteString(line)
 	if !strings.HasSuffix(line, ":") {
 		k.code.WriteByte(';')
@@ -86,20 +86,36 @@ func (k *Kernel) Load(v Value, address string) { k.LoadFrom("global", v, address
 func (k *Kernel) Store(address string, v Value) { k.StoreTo("global", address, v) }
 
 // LoadFrom reads an element of a state space: global, shared, local.
-func (k *Kernel) LoadFrom(space string, v Value, address string) {
-	k.Emit("ld.%s%s.%s%d %s, [%s]", space, v.suffix(), loadType(v.bits), v.bits, v.operand(), address)
-}
+func (k *Kernel) LoadFrom(space string, v Value, address string) { k.LoadWhere("", space, v, address) }
 
 // StoreTo writes an element to a state space.
-func (k *Kernel) StoreTo(space, address string, v Value) {
-	k.Emit("st.%s%s.b%d [%s], %s", space, v.suffix(), v.bits, address, v.operand())
+func (k *Kernel) StoreTo(space, address string, v Value) { k.StoreWhere("", space, address, v) }
+
+// LoadWhere is LoadFrom under a guard: @%p, or none.
+func (k *Kernel) LoadWhere(guard, space string, v Value, address string) {
+	k.Emit("%s ld.%s%s.%s%d %s, [%s]", guard, space, v.suffix(), loadType(v.bits), v.bits, v.operand(), address)
+}
+
+// StoreWhere is StoreTo under a guard.
+func (k *Kernel) StoreWhere(guard, space, address string, v Value) {
+	k.Emit("%s st.%s%s.b%d [%s], %s", guard, space, v.suffix(), v.bits, address, v.operand())
 }
 
 // Move copies an element to other registers.
-func (k *Kernel) Move(to, from Value) {
+func (k *Kernel) Move(to, from Value) { k.MoveWhere("", to, from) }
+
+// MoveWhere is Move under a guard.
+func (k *Kernel) MoveWhere(guard string, to, from Value) {
 	for i, r := range to.regs {
-		k.Emit("mov.b%d %s, %s", max(to.bits, 16), r, from.regs[i])
+		k.Emit("%s mov.b%d %s, %s", guard, max(to.bits, 16), r, from.regs[i])
 	}
+}
+
+// Room is the name of the memory that threads of a block share, as much as a launch asks for. It is declared where it is
+// asked for, or a function uses it.
+func (k *Kernel) Room() string {
+	k.globals = appendNew(k.globals, "room")
+	return "room"
 }
 
 // Set is the element with some bytes, as they lie in memory.

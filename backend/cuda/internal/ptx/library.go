@@ -39,7 +39,7 @@ type word struct {
 
 var (
 	funcPattern   = regexp.MustCompile(`(?m)^(?:\.(?:visible|weak) )?\.func\s+(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)`)
-	globalPattern = regexp.MustCompile(`(?m)^(?:\.visible )?\.(?:global|const) [^;]*?([A-Za-z_$][\w$]*)(?:\[\d*\])?(?: = [^;]*)?;`)
+	globalPattern = regexp.MustCompile(`(?m)^(?:\.(?:visible|extern) )?\.(?:global|const|shared) [^;]*?([A-Za-z_$][\w$]*)(?:\[\d*\])?(?: = [^;]*)?;`)
 	paramPattern  = regexp.MustCompile(`\.param (?:\.align (\d+) )?\.[bfus](\d+)\s+([\w$]+)(?:\[(\d+)\])?`)
 	wordPattern   = regexp.MustCompile(`[A-Za-z_$%][\w$]*`)
 )
