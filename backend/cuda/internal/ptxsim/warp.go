@@ -143,6 +143,8 @@ func (w *warp) group(pc int32, m uint32, next int32, n int) int {
 		case in.kind == kindBranch && ex == m:
 			pc = in.target
 			continue
+		case in.whole && ex == 1<<32-1: // all have come
+			in.run(w, in, ex)
 		default:
 			if ex != 0 && !w.control(in, &pc, m, ex) {
 				w.b.traffic.Threads += int64(executed)
