@@ -134,6 +134,7 @@ func specialRegister(name string) (special, bool) {
 // q.
 type setp struct {
 	d, q    int32 // −1: nowhere
+	alone   int32 // d where there is nothing else, or −1
 	c       int32
 	cneg    bool
 	combine string // "", and, or, xor
