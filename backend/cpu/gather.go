@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -20,6 +21,7 @@ type gather struct {
 	byWindow bool // threads divide the windows, not the positions
 	grain    int
 	single   *elementGather // where windows are single elements, found by one index; else nil
+	rows     *storedRows    // where they are rows, and positions are divided; else nil
 }
 
 type gatherRun struct {
@@ -53,6 +55,9 @@ func compileGather(op ops.GatherOp, out, in []graph.Operand) (graph.Kernel, erro
 	k.grain = max(1, tuning.grain/max(1, min(p.elements, tuning.grain)))
 	if k.byWindow {
 		k.grain = max(1, tuning.grain/max(1, p.positions))
+	}
+	if rows := p.storedRows(); !k.byWindow && p.mode.OOB == ops.OOBError {
+		k.rows = rows
 	}
 	width := in[0].DType.Size()
 	k.single = newElementGather(s, p, width)
@@ -109,10 +114,25 @@ func (r *gatherRun) chunk(lo, hi int) {
 		do.pos, do.win = bounds{0, p.positions}, bounds{lo, hi}
 	}
 	l := p.lanes.Get()
+	defer p.lanes.Put(l)
+	if r.kernel.rows != nil {
+		r.rows(l, lo, hi)
+		return
+	}
 	for end := do.pos.hi; do.pos.lo < end; do.pos.lo += indexBlock {
 		at := l.at[:min(indexBlock, end-do.pos.lo)]
 		r.resolve(l, do.pos.lo, at)
 		p.apply(l, r.move, at, &do)
 	}
-	p.lanes.Put(l)
+}
+
+// rows gathers rows by indices as they are stored.
+func (r *gatherRun) rows(l *windowLane, lo, hi int) {
+	k := r.kernel
+	for ; lo < hi; lo += indexBlock {
+		kept := k.rows.list(l.rowAt, l.rowFrom, r.index[0], lo, min(indexBlock, hi-lo), 0, k.rows.count)
+		l.places = k.rows.places(l.rowAt[:kept], l.rowFrom[:kept])
+		r.move.(placesRower).places(&l.places)
+		l.places = simd.Places{}
+	}
 }

@@ -66,7 +66,7 @@ func newElementGather(s *windowSpec, p *windowPlan, size int) *elementGather {
 		if e.wide > 0 {
 			w.packed = tensor.NewStorage(e.wide * e.index.extent * e.size)
 			for r := range e.index.extent {
-				w.rows.At, w.rows.From = append(w.rows.At, r*e.index.stride), append(w.rows.From, r)
+				w.rows.At, w.rows.From = append(w.rows.At, uint32(r)), append(w.rows.From, uint32(r))
 			}
 		}
 		return w
@@ -190,7 +190,7 @@ func (e *elementGather) direct(w *elementStrip, r *elementRun, lo, hi int) {
 func (e *elementGather) strip(w *elementStrip, r *elementRun) {
 	n, at := &e.nest, w.place.at
 	m := min(e.wide, n.row-w.place.idx[len(w.place.idx)-1]*e.wide)
-	w.rows.Begin, w.rows.Step, w.rows.Size = at[1], m, m
+	w.rows.Begin, w.rows.Stride, w.rows.Step, w.rows.Size = at[1], e.index.stride, m, m
 	e.pack(w.packed, r.source, &w.rows, n.step[1])
 	w.line.seek(&e.lines, 0)
 	for range e.lines.rows {
@@ -235,8 +235,9 @@ func packRows[E tensor.Element](dst, src *tensor.Storage, rows *simd.Places, ste
 		simd.GatherRows(tensor.Elements[E](dst), tensor.Elements[E](src), rows)
 		return
 	}
-	for r, at := range rows.At {
-		moveLine(tensor.Elements[E](dst), r*rows.Step, 1, tensor.Elements[E](src), rows.Begin+at, step, rows.Size)
+	for r := range rows.At {
+		at := rows.Begin + r*rows.Stride
+		moveLine(tensor.Elements[E](dst), r*rows.Step, 1, tensor.Elements[E](src), at, step, rows.Size)
 	}
 }
 

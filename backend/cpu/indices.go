@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -25,7 +26,10 @@ type indexOperand struct {
 	shifts bool
 	dtype  tensor.DType
 	widen  func(dst []int64, src *tensor.Storage, at, step int)
-	inside func(s *tensor.Storage, at, n int, p *indexOperand) bool // of neighbours; nil where they must be widened
+
+	// Of neighbours; nil where they must be widened.
+	inside func(s *tensor.Storage, at, n int, p *indexOperand) bool
+	rows   func(at, from []uint32, s *tensor.Storage, first, n int, p simd.Rows, pos uint32) int
 
 	wrap, last     int64
 	axis           int
@@ -77,7 +81,7 @@ func widenerOf(dt tensor.DType) func([]int64, *tensor.Storage, int, int) {
 }
 
 func newIndexOperand(o graph.Operand, axis int, x tensor.Layout, window int, wrap bool) indexOperand {
-	own := squeeze(o.Layout)
+	own := planning.Distinct(o.Layout)
 	p := indexOperand{
 		own: own, ownAt: newNest(own), dtype: o.DType, widen: widenerOf(o.DType), axis: axis,
 		extent: x.Shape[axis], window: window, stride: x.Strides[axis], last: int64(x.Shape[axis] - window),
@@ -87,15 +91,19 @@ func newIndexOperand(o graph.Operand, axis int, x tensor.Layout, window int, wra
 	}
 	switch {
 	case o.DType == tensor.Int64:
-		p.inside = insideOf[int64]
+		p.inside, p.rows = insideOf[int64], rowsOfIndex[int64]
 	case o.DType == tensor.Int32 && p.extent <= math.MaxInt32:
-		p.inside = insideOf[int32]
+		p.inside, p.rows = insideOf[int32], rowsOfIndex[int32]
 	}
 	return p
 }
 
 func insideOf[I simd.Index](s *tensor.Storage, at, n int, p *indexOperand) bool {
 	return simd.InBounds(tensor.Elements[I](s)[at:at+n], I(p.wrap), I(p.last))
+}
+
+func rowsOfIndex[I simd.Index](at, from []uint32, s *tensor.Storage, first, n int, p simd.Rows, pos uint32) int {
+	return simd.RowsIn(at, from, tensor.Elements[I](s)[first:first+n], p, pos)
 }
 
 // wide reports whether its elements are int64 as they are.

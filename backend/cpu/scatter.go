@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -21,9 +22,11 @@ type scatter struct {
 	start    *sweep // y = x
 	width    int    // bytes of an element
 	division division
-	lead     int    // positions along the leading batch axes
-	most     int    // parts that are worth a thread
-	reach    bounds // of the offsets of y
+	lead     int         // positions along the leading batch axes
+	most     int         // parts that are worth a thread
+	reach    bounds      // of the offsets of y
+	rows     *storedRows // where those are divided
+	past     bool        // y is too large to be found in a cache later
 }
 
 // division says what divides y among threads.
@@ -33,6 +36,7 @@ const (
 	divideStarts  division = iota // the offsets at which windows start: windows of different starts are apart
 	divideWindow                  // the elements of a window
 	divideBatches                 // the positions along leading batch axes
+	divideRows                    // the rows that are stored indices
 )
 
 type scatterRun struct {
@@ -40,6 +44,7 @@ type scatterRun struct {
 	kernel *scatter
 	work   scatterWork
 	at     []int // the offset of each position
+	dealt  dealt // or of each part its rows
 	parts  int
 	copies copyRun
 }
@@ -86,6 +91,8 @@ func (k *scatter) complete(s *windowSpec, w *scatterSlots, out, in []graph.Opera
 	s.ordered = true
 	k.divide(s)
 	k.plan = s.plan()
+	k.divideRows()
+	k.past = out[0].Size()*k.width >= tuning.past
 	k.states.Make = func() *scatterRun {
 		return &scatterRun{
 			windowRun: windowRun{plan: k.plan}, kernel: k, work: k.work(), copies: newCopyRun(k.start, k.width),
@@ -127,6 +134,21 @@ func (k *scatter) divide(s *windowSpec) {
 	}
 }
 
+// divideRows divides rows of y that are named by stored indices, where that is better.
+func (k *scatter) divideRows() {
+	rows := k.plan.storedRows()
+	some := k.division == divideStarts || k.division == divideWindow && k.plan.positions >= tuning.rows
+	if rows == nil || !some {
+		return
+	}
+	for _, pass := range k.work().passes() {
+		if !takesPlaces(pass) {
+			return
+		}
+	}
+	k.rows, k.division = rows, divideRows
+}
+
 // Run scatters. Errors: those of the plan's check; *ops.IndexError.
 func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error {
 	out = out[:min(len(out), len(k.fixed.Out))] // a result that is not wanted may be anything
@@ -135,7 +157,11 @@ func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error
 	}
 	x, r := ex.(*Exec), k.states.Get()
 	r.windowRun.bind(in[len(in)-len(k.plan.index):])
-	err := r.checkIndices(x)
+	r.parts = min(x.threads, k.most)
+	var err error
+	if k.rows == nil || !r.dealt.deal(x, k.rows, r.index[0], k.plan.positions, r.parts) {
+		err = r.checkIndices(x)
+	}
 	if err == nil {
 		r.copies.do(x, out[0], in[0])
 		if k.size > 0 {
@@ -148,14 +174,11 @@ func (k *scatter) Run(ex graph.Exec, out []tensor.Write, in []tensor.Read) error
 }
 
 func (r *scatterRun) scatter(x *Exec, out []tensor.Write, in []tensor.Read) {
-	k := r.kernel
-	if n := k.plan.positions; cap(r.at) < n {
-		r.at = make([]int, n)
+	if k := r.kernel; k.rows == nil {
+		r.at = grown(r.at, k.plan.positions)
+		x.run(len(r.at), tuning.grain/4, (*scatterResolve)(r))
 	}
-	r.at = r.at[:k.plan.positions]
-	x.run(len(r.at), tuning.grain/4, (*scatterResolve)(r))
 	r.work.open(x, out, in)
-	r.parts = min(x.threads, k.most)
 	x.run(r.parts, 1, r)
 	r.work.close(x, out)
 }
@@ -174,6 +197,19 @@ func (r *scatterResolve) chunk(lo, hi int) {
 // chunk does the parts lo to hi − 1 of y.
 func (r *scatterRun) chunk(lo, hi int) {
 	k, p := r.kernel, r.plan
+	l := p.lanes.Get()
+	defer p.lanes.Put(l)
+	if k.division == divideRows {
+		for ; lo < hi; lo++ {
+			for _, rows := range r.work.passes() {
+				r.dealt.do(l, rows.(placesRower), lo, k.past)
+			}
+		}
+		if k.past {
+			simd.FencePast()
+		}
+		return
+	}
 	share := func(n int) bounds { return bounds{n * lo / r.parts, n * hi / r.parts} }
 	do := windowPart{
 		pos: bounds{0, p.positions}, win: bounds{0, p.elements},
@@ -190,9 +226,7 @@ func (r *scatterRun) chunk(lo, hi int) {
 		b, each := share(k.lead), p.positions/k.lead
 		do.pos = bounds{b.lo * each, b.hi * each}
 	}
-	l := p.lanes.Get()
 	for _, rows := range r.work.passes() {
 		p.apply(l, rows, r.at[do.pos.lo:do.pos.hi], &do)
 	}
-	p.lanes.Put(l)
 }

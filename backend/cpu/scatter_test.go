@@ -129,10 +129,14 @@ func (k *scatter) runBackwards(out []tensor.Write, in []tensor.Read) {
 		r.copies.chunk(0, n)
 	}
 	if k.size > 0 {
-		r.at = make([]int, k.plan.positions)
-		(*scatterResolve)(r).chunk(0, len(r.at))
-		r.work.open(executors[0], out, in)
 		r.parts = min(5, k.most)
+		if k.rows != nil {
+			r.dealt.deal(executors[0], k.rows, r.index[0], k.plan.positions, r.parts)
+		} else {
+			r.at = make([]int, k.plan.positions)
+			(*scatterResolve)(r).chunk(0, len(r.at))
+		}
+		r.work.open(executors[0], out, in)
 		for p := r.parts - 1; p >= 0; p-- {
 			r.chunk(p, p+1)
 		}

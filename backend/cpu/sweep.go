@@ -82,11 +82,12 @@ var tuning = struct {
 	grain   int  // elements that make a chunk worth a thread
 	few     int  // a gather of fewer positions divides the windows among threads
 	wide    int  // a scatter of windows of this size divides them, and not the places where they start
+	rows    int  // a scatter of so many whole rows divides those, however wide they are
 	batches int  // a scatter with so many leading batches divides those
 	strip   int  // bytes of x that a gather of elements packs
 	past    int  // bytes of a result from which on it is written past the caches
 	chains  bool // fused steps are chained
-}{grain: 16 << 10, few: 64, wide: 128, batches: 16, strip: 512 << 10, past: 32 << 20, chains: simd.HasChains()}
+}{grain: 16 << 10, few: 64, wide: 128, rows: 1024, batches: 16, strip: 512 << 10, past: 32 << 20, chains: simd.HasChains()}
 
 func (s *sweepRun) chunk(lo, hi int) {
 	l := s.lanes.Get()
@@ -172,17 +173,3 @@ func (c *copyRun) do(x *Exec, to tensor.Write, from tensor.Read) {
 type zeroRows struct{ movement }
 
 func (z *zeroRows) row(at, step *slotOffsets, n int) { z.miss(at, step, n) }
-
-// squeeze gives extent 1 to the axes along which a layout repeats itself: its distinct elements, in order.
-func squeeze(l tensor.Layout) tensor.Layout {
-	if l.Size() == 0 {
-		return l
-	}
-	l.Shape = slices.Clone(l.Shape)
-	for a, s := range l.Strides {
-		if s == 0 {
-			l.Shape[a] = 1
-		}
-	}
-	return l
-}

@@ -36,6 +36,7 @@ type windowPlan struct {
 	posStep, winStep    slotOffsets
 	positionInner       bool // the memory of U varies faster along positions than along the window
 	dense               bool // windows are rows in x and in the one operand of shape U
+	reach               int  // the end of x's offsets
 	lanes               planning.States[windowLane]
 }
 
@@ -46,6 +47,7 @@ type windowLane struct {
 	base, index, pos, win runWalk
 	off, rel, loc         slotOffsets
 	places                simd.Places
+	rowAt, rowFrom        []uint32
 }
 
 func newWindowLane() *windowLane {
@@ -53,6 +55,7 @@ func newWindowLane() *windowLane {
 	return &windowLane{
 		at: ints(), kept: ints(), from: ints(),
 		vals: make([]int64, indexBlock), shift: make([]int64, indexBlock),
+		rowAt: make([]uint32, indexBlock+1), rowFrom: make([]uint32, indexBlock+1),
 	}
 }
 
@@ -131,6 +134,11 @@ func (s *windowSpec) plan() *windowPlan {
 		name: s.name, mode: s.mode, origin: s.origin, indexShape: s.window.IndexShape, operands: len(s.u),
 	}
 	p.lanes.Make = newWindowLane
+	if _, hi, err := s.x.Span(); err == nil {
+		p.reach = hi
+	} else {
+		p.reach = math.MaxInt
+	}
 	axes := s.axes()
 	last := -1 // the last axis of I that counts
 	for o, a := range axes {

@@ -375,7 +375,7 @@ func lowTuning(t testing.TB) func(r *rand.Rand) {
 	t.Cleanup(func() { tuning = old })
 	return func(r *rand.Rand) {
 		pick := func() int { return []int{1, 3, 1000}[r.IntN(3)] }
-		tuning.grain, tuning.few, tuning.wide, tuning.batches = 1, pick(), pick(), pick()
+		tuning.grain, tuning.few, tuning.wide, tuning.rows, tuning.batches = 1, pick(), pick(), pick(), pick()
 		tuning.strip, tuning.past = 1<<r.IntN(12), 1<<r.IntN(12)
 	}
 }

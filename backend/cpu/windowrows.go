@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"math"
+
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/ops"
 )
@@ -80,16 +82,21 @@ func (l *windowLane) filter(at []int, starts bounds) (kept, from []int) {
 	return kept[:n], from[:n]
 }
 
-// denseWindows does the windows of a block at once where the rows can.
+// denseWindows does the windows of a block at once where the rows can, and where lists name their offsets.
 func (p *windowPlan) denseWindows(l *windowLane, rows windowRower, at, from []int, do *windowPart) bool {
 	r, ok := rows.(placesRower)
-	if ok {
-		l.places = simd.Places{
-			At: at, From: from, Begin: do.win.lo, First: l.off[1] + do.win.lo, Step: p.posStep[1], Size: do.win.hi - do.win.lo,
-		}
-		ok = r.places(&l.places)
-		l.places = simd.Places{}
+	if !ok || p.reach > math.MaxUint32 {
+		return false
 	}
+	for j, o := range at {
+		l.rowAt[j], l.rowFrom[j] = uint32(o), uint32(from[j])
+	}
+	l.places = simd.Places{
+		At: l.rowAt[:len(at)], From: l.rowFrom[:len(at)], Begin: do.win.lo, Stride: 1, First: l.off[1] + do.win.lo,
+		Step: p.posStep[1], Size: do.win.hi - do.win.lo,
+	}
+	ok = r.places(&l.places)
+	l.places = simd.Places{}
 	return ok
 }
 

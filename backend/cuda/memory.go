@@ -60,6 +60,7 @@ type allocator struct {
 	limit int
 	room  int  // what may be reserved before tensors that nobody reaches are looked for
 	over  bool // closed
+	exact bool // every block is a segment of its own and has the bytes that were asked for: tests see every access beyond
 }
 
 func newAllocator(take func(int) (driver.Ptr, error), give func(driver.Ptr) error, idle func() error,
@@ -96,7 +97,9 @@ func (a *allocator) alloc(size int) (*block, error) {
 	if size > mostBytes {
 		return nil, fmt.Errorf("%d bytes: %w", size, driver.ErrOutOfMemory)
 	}
-	size = rounded(size)
+	if !a.exact {
+		size = rounded(size)
+	}
 	if a.crowded(size) {
 		a.makeRoom(size)
 	}
@@ -163,14 +166,17 @@ func (a *allocator) tryAlloc(size int) (*block, error) {
 
 // find takes a free block, or one of a new segment, off the lists.
 func (a *allocator) find(size int) (*block, error) {
-	kind := pool(size)
+	kind, least := pool(size), segmentFor(size)
+	if a.exact {
+		kind, least = 1, max(1, size)
+	}
 	list := a.free[kind]
-	if k, _ := slices.BinarySearchFunc(list, size, bySize); k < len(list) {
+	if k, _ := slices.BinarySearchFunc(list, size, bySize); k < len(list) && (!a.exact || list[k].size == least) {
 		b := list[k]
 		a.free[kind] = slices.Delete(list, k, k+1)
 		return a.cut(b, size), nil
 	}
-	b, err := a.segment(segmentFor(size))
+	b, err := a.segment(least)
 	if errors.Is(err, driver.ErrOutOfMemory) {
 		b, err = a.segment(size) // where there is no room for what others could use too
 	}

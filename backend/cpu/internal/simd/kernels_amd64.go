@@ -178,6 +178,12 @@ func gemm5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, 
 //go:noescape
 func gemm6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
+// gemmPackedF32 is gemm6F32 of packed operands: columns of a 8 elements apart, rows of b 16. It is bound by two
+// fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+
 // gemmWide1F32 multiplies 1 rows of a by 32 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
 // columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
@@ -261,6 +267,12 @@ func gemmWide11F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *floa
 //
 //go:noescape
 func gemmWide12F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWidePackedF32 is gemmWide12F32 of packed operands: columns of a 12 elements apart, rows of b 32. It is bound by two
+// fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
 
 // transpose8F32 turns squares of 8 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -454,6 +466,12 @@ func gemm5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, 
 //go:noescape
 func gemm6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
+// gemmPackedF64 is gemm6F64 of packed operands: columns of a 8 elements apart, rows of b 8. It is bound by two
+// fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+
 // gemmWide1F64 multiplies 1 rows of a by 16 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
 // columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
@@ -537,6 +555,12 @@ func gemmWide11F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *floa
 //
 //go:noescape
 func gemmWide12F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWidePackedF64 is gemmWide12F64 of packed operands: columns of a 12 elements apart, rows of b 16. It is bound by two
+// fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
 
 // transpose4F64 turns squares of 4 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -641,57 +665,82 @@ func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
 //go:noescape
 func fencePast()
 
-// gatherRows copies rows of a table to u, of any type, 32 bytes or more a row. It is bound by memory; the rows of the table are
-// prefetched, since where they are is known rows ahead.
+// gatherRows copies rows of a table to u, of any type, 32 bytes or more a row. It is bound by memory; rows are prefetched, since
+// where they are is known rows ahead.
 //
 //go:noescape
-func gatherRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
+func gatherRows(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
-// setRows copies rows of u to a table, of any type, 32 bytes or more a row. It is bound by memory; the rows of the table are
-// prefetched, since where they are is known rows ahead.
+// setRows copies rows of u to a table, of any type, 32 bytes or more a row. It is bound by memory; rows are prefetched, since
+// where they are is known rows ahead.
 //
 //go:noescape
-func setRows(table *byte, u *byte, at *int, from *int, size int, step int, rows int, bytes int)
+func setRows(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
+
+// setRowsPast copies rows of u, multiples of 64 bytes, to those of a table, whole cache lines, past the caches: it
+// is bound by memory, and does not read what it overwrites. Other threads see it after a fence.
+//
+//go:noescape
+func setRowsPast(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
 // addRowsF32 adds rows of u to rows of a table, one after another. It is bound by memory, as gatherRows is.
 //
 //go:noescape
-func addRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+func addRowsF32(table *float32, u *float32, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
 // mulRowsF32 multiplies by rows of u rows of a table, one after another. It is bound by memory, as gatherRows is.
 //
 //go:noescape
-func mulRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+func mulRowsF32(table *float32, u *float32, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
 // maxRowsF32 takes the greater of rows of u and rows of a table, one after another. It is bound by memory, as gatherRows is.
 //
 //go:noescape
-func maxRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+func maxRowsF32(table *float32, u *float32, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
 // minRowsF32 takes the smaller of rows of u and rows of a table, one after another. It is bound by memory, as gatherRows is.
 //
 //go:noescape
-func minRowsF32(table *float32, u *float32, at *int, from *int, size int, step int, rows int, bytes int)
+func minRowsF32(table *float32, u *float32, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
 // addRowsF64 adds rows of u to rows of a table, one after another. It is bound by memory, as gatherRows is.
 //
 //go:noescape
-func addRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+func addRowsF64(table *float64, u *float64, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
 // mulRowsF64 multiplies by rows of u rows of a table, one after another. It is bound by memory, as gatherRows is.
 //
 //go:noescape
-func mulRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+func mulRowsF64(table *float64, u *float64, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
 // maxRowsF64 takes the greater of rows of u and rows of a table, one after another. It is bound by memory, as gatherRows is.
 //
 //go:noescape
-func maxRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+func maxRowsF64(table *float64, u *float64, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
 // minRowsF64 takes the smaller of rows of u and rows of a table, one after another. It is bound by memory, as gatherRows is.
 //
 //go:noescape
-func minRowsF64(table *float64, u *float64, at *int, from *int, size int, step int, rows int, bytes int)
+func minRowsF64(table *float64, u *float64, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
+
+// rowsInI32 is rows[k] = v[j], wrap added where that is negative, and from[k] = first + j, for the k-th j < n of
+// which that is lo to lo + width - 1, and returns how many they are. n is a multiple of 16, and as many are written.
+// It is bound by some 10 operations for 16 indices.
+//
+//go:noescape
+func rowsInI32(rows *uint32, from *uint32, v *int32, n int, wrap int32, lo int32, width int32, first uint32) int
+
+// rowsInI64 is rows[k] = v[j], wrap added where that is negative, and from[k] = first + j, for the k-th j < n of
+// which that is lo to lo + width - 1, and returns how many they are. n is a multiple of 8, and as many are written.
+// It is bound by some 10 operations for 8 indices.
+//
+//go:noescape
+func rowsInI64(rows *uint32, from *uint32, v *int64, n int, wrap int64, lo int64, width int64, first uint32) int
+
+// greatestWord is the greatest of n words, a multiple of 16 that is not 0. It is bound by the cache they are in.
+//
+//go:noescape
+func greatestWord(v *uint32, n int) uint32
 
 // inBoundsI32 is not 0 if one of 4·quarter indices is out of bounds: below 0, wrap added to those that
 // are negative, or above last. A quarter fills registers. It is bound by memory.

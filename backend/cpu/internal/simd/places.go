@@ -1,70 +1,95 @@
 package simd
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
-// Places pairs rows of a table with rows of u: row r of the table is table[Begin+At[r]:][:Size], that of u is
-// u[First+From[r]·Step:][:Size].
+// Places pairs rows of a table with rows of u: row r of the table is table[Begin+At[r]·Stride:][:Size], that of u
+// is u[First+From[r]·Step:][:Size].
 type Places struct {
-	At, From    []int
-	Begin       int
-	First, Step int
-	Size        int
+	At, From      []uint32
+	Begin, Stride int
+	First, Step   int
+	Size          int
+	Past          bool // the table is so large that what is only written of it is better written past the caches
 }
 
-// placeBytes are the kernels that move bytes; nil without assembly.
-var placeBytes struct{ gather, set placesKernel[byte] }
+func (p *Places) table(r int) int { return p.Begin + int(p.At[r])*p.Stride }
+func (p *Places) u(r int) int     { return p.First + int(p.From[r])*p.Step }
 
-// placesKernel is assembly for the rows of Places: row r of the table is at[r] elements of size bytes from its
-// begin, row from[r] of u step bytes from the one before.
-type placesKernel[K any] func(table, u *K, at, from *int, size, step, rows, bytes int)
+// placeBytes are the kernels that move bytes; nil without assembly.
+var placeBytes struct{ gather, set, setPast placesKernel[byte] }
+
+// placesKernel is assembly for the rows of Places: row r of the table is at[r]·stride bytes from its begin, row
+// from[r] of u step bytes from the one before. The rows ahead are prefetched.
+type placesKernel[K any] func(table, u *K, at, from *uint32, stride, step, rows, bytes, ahead int)
 
 // GatherRows is u's rows = the table's.
 func GatherRows[E any](u, table []E, p *Places) {
 	if placeBytes.gather != nil && walkRows(placeBytes.gather, table, u, p) {
 		return
 	}
-	for r, o := range p.At {
-		copy(u[p.First+p.From[r]*p.Step:][:p.Size], table[p.Begin+o:][:p.Size])
+	for r := range p.At {
+		copy(u[p.u(r):][:p.Size], table[p.table(r):][:p.Size])
 	}
 }
 
-// SetRows is the table's rows = u's, one after another.
+// SetRows is the table's rows = u's, one after another. Where they are Past, FencePast is to follow.
 func SetRows[E any](table, u []E, p *Places) {
-	if placeBytes.set != nil && walkRows(placeBytes.set, table, u, p) {
+	kernel := placeBytes.set
+	if p.Past && p.wholeLines(unsafe.Pointer(unsafe.SliceData(table)), int(unsafe.Sizeof(*new(E)))) {
+		kernel = placeBytes.setPast
+	}
+	if kernel != nil && walkRows(kernel, table, u, p) {
 		return
 	}
-	for r, o := range p.At {
-		copy(table[p.Begin+o:][:p.Size], u[p.First+p.From[r]*p.Step:][:p.Size])
+	for r := range p.At {
+		copy(table[p.table(r):][:p.Size], u[p.u(r):][:p.Size])
 	}
+}
+
+// wholeLines reports whether the table's rows are cache lines, of elements of size bytes.
+func (p *Places) wholeLines(table unsafe.Pointer, size int) bool {
+	return (int(uintptr(table))+p.Begin*size|p.Stride*size|p.Size*size)%cacheLine == 0
 }
 
 // rowsAtBy does rows by a function of one.
 func rowsAtBy[T any](f func(out, a, b []T)) func(table, u []T, p *Places) {
 	return func(table, u []T, p *Places) {
-		for r, o := range p.At {
-			row := table[p.Begin+o:][:p.Size]
-			f(row, row, u[p.First+p.From[r]*p.Step:])
+		for r := range p.At {
+			row := table[p.table(r):][:p.Size]
+			f(row, row, u[p.u(r):])
 		}
 	}
 }
 
+// fetchedAhead is how many bytes before its turn a row is prefetched, fetchedRows in how many rows at most: some
+// 100 ns at 10 GB/s, and rows of 64 bytes.
+const (
+	fetchedAhead = 8 << 10
+	fetchedRows  = 12
+)
+
 // walkRows has a kernel do the rows of places, which it checks. It reports false where that is no work for one:
-// rows of less than a register, and rows that take a call longer than it should.
+// rows of less than a register, rows that take a call longer than it should, and steps that are no sizes of rows.
 func walkRows[E, K any](kernel placesKernel[K], table, u []E, p *Places) bool {
 	const call = 1 << 17 // bytes
 	size := int(unsafe.Sizeof(*new(E)))
 	bytes := p.Size * size
-	if bytes < 32 || bytes > call {
+	if bytes < 32 || bytes > call || uint(p.Stride) > math.MaxInt32 || uint(p.Step) > math.MaxInt32 {
 		return false
 	}
 	at, from := p.At, p.From[:len(p.At)]
-	for r, o := range at {
-		_, _ = table[p.Begin+o:][:p.Size], u[p.First+from[r]*p.Step:][:p.Size]
+	if len(at) > 0 {
+		_ = table[p.Begin:][int(greatest(at))*p.Stride:][:p.Size]
+		_ = u[p.First:][int(greatest(from))*p.Step:][:p.Size]
 	}
+	ahead := min(fetchedRows, fetchedAhead/bytes)
 	for len(at) > 0 {
 		n := min(len(at), call/bytes)
-		kernel((*K)(unsafe.Pointer(&table[p.Begin:][0])), (*K)(unsafe.Pointer(&u[p.First:][0])), &at[0], &from[0], size,
-			p.Step*size, n, bytes)
+		kernel((*K)(unsafe.Pointer(&table[p.Begin:][0])), (*K)(unsafe.Pointer(&u[p.First:][0])), &at[0], &from[0],
+			p.Stride*size, p.Step*size, n, bytes, ahead)
 		at, from = at[n:], from[n:]
 	}
 	return true

@@ -13,10 +13,10 @@ func randomPlaces(r *rand.Rand, count, size, gap int) *Places {
 	if r.IntN(3) == 0 {
 		p.Step = 0 // u is one row
 	}
-	stride := size + r.IntN(3)
+	p.Stride = size + r.IntN(3)
 	for i := range r.IntN(40) {
 		if r.IntN(4) > 0 {
-			p.At, p.From = append(p.At, r.IntN(count)*stride), append(p.From, i)
+			p.At, p.From = append(p.At, uint32(r.IntN(count))), append(p.From, uint32(i))
 		}
 	}
 	return p
@@ -24,8 +24,8 @@ func randomPlaces(r *rand.Rand, count, size, gap int) *Places {
 
 // reach is the elements that tables and u need, to the last.
 func (p *Places) reach() (table, u int) {
-	for r, o := range p.At {
-		table, u = max(table, p.Begin+o+p.Size), max(u, p.First+p.From[r]*p.Step+p.Size)
+	for r := range p.At {
+		table, u = max(table, p.table(r)+p.Size), max(u, p.u(r)+p.Size)
 	}
 	return table, u
 }
@@ -96,11 +96,12 @@ func testMoves[E comparable](t *testing.T, random func(r *rand.Rand) E) {
 				s[i] = random(r)
 			}
 		}
-		row := func(r int) (table, u int) { return p.Begin + p.At[r], p.First + p.From[r]*p.Step }
+		p.Past = r.IntN(2) == 0
 		wantTable, wantU := slices.Clone(table), slices.Clone(u)
 		SetRows(table, u, p)
+		FencePast()
 		for k := range p.At {
-			i, j := row(k)
+			i, j := p.table(k), p.u(k)
 			copy(wantTable[i:i+size], u[j:j+size])
 		}
 		if !slices.Equal(table, wantTable) {
@@ -108,7 +109,7 @@ func testMoves[E comparable](t *testing.T, random func(r *rand.Rand) E) {
 		}
 		GatherRows(u, table, p)
 		for k := range p.At {
-			i, j := row(k)
+			i, j := p.table(k), p.u(k)
 			copy(wantU[j:j+size], table[i:i+size])
 		}
 		if !slices.Equal(u, wantU) {
@@ -132,9 +133,12 @@ func TestPlacesOutside(t *testing.T) {
 		name string
 		p    Places
 	}{
-		{"a row of the table that ends outside", Places{At: []int{0, 61}, From: []int{0, 1}, Step: 40, Size: 40}},
-		{"a row of the table before it", Places{At: []int{-1}, From: []int{0}, Step: 40, Size: 40}},
-		{"a row of u that ends outside", Places{At: []int{0}, From: []int{2}, Step: 40, Size: 40}},
+		{"a row of the table that ends outside", Places{At: []uint32{0, 61}, From: []uint32{0, 1}, Stride: 1, Step: 40, Size: 40}},
+		{"a table that begins before itself",
+			Places{At: []uint32{0}, From: []uint32{0}, Begin: -1, Stride: 1, Step: 40, Size: 40}},
+		{"a row of the table before it", Places{At: []uint32{1}, From: []uint32{0}, Stride: -1, Step: 40, Size: 40}},
+		{"a row of u that ends outside", Places{At: []uint32{0}, From: []uint32{2}, Stride: 1, Step: 40, Size: 40}},
+		{"more of the table than of u", Places{At: []uint32{0, 1}, From: []uint32{0}, Stride: 1, Step: 40, Size: 40}},
 	} {
 		for _, f := range []func(table, u []float32, p *Places){
 			SumsOf[float32]().AddAt, SetRows[float32], func(table, u []float32, p *Places) { GatherRows(u, table, p) },

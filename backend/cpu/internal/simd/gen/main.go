@@ -35,6 +35,7 @@ func main() {
 	rowsPast()
 	fencePast()
 	places()
+	rowLists()
 	takes()
 	moves()
 	runs()
