@@ -54,8 +54,28 @@ func (c *compiler) loadInst(in *inst, mods, ops []string) error {
 		op.rows = append(op.rows, row)
 	}
 	in.kind, in.run, in.mem = kindRun, load, op
-	in.a, op.off, err = c.address(ops[1])
+	op.lanes = lanewise(op, false)
+	if in.a, op.off, err = c.address(ops[1]); err == nil && op.space == inParam {
+		c.parameter(in)
+	}
 	return err
+}
+
+// parameter makes a load of a kernel's parameter, where no check can find anything wrong, one that makes none.
+func (c *compiler) parameter(in *inst) {
+	size, n := uint64(c.k.paramSize), uint64(len(in.mem.rows)*in.mem.size)
+	for _, k := range c.k.constants {
+		at := k.value + in.mem.off - paramBase
+		if k.row != in.a || k.value < paramBase || at%n != 0 || at > size || n > size-at {
+			continue
+		}
+		in.run = func(w *warp, in *inst, m uint32) {
+			for i, row := range in.mem.rows {
+				p := unsafe.Pointer(&w.b.l.params[at+uint64(i*in.mem.size)])
+				w.spread(row, extended(fetch(p, in.mem.size), in.mem), m)
+			}
+		}
+	}
 }
 
 func (c *compiler) storeInst(in *inst, mods, ops []string) error {
@@ -77,6 +97,7 @@ func (c *compiler) storeInst(in *inst, mods, ops []string) error {
 		return errOpcode
 	}
 	in.kind, in.run, in.mem = kindRun, store, op
+	op.lanes = lanewise(op, true)
 	in.a, op.off, err = c.address(ops[0])
 	return err
 }

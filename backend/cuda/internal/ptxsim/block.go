@@ -32,7 +32,8 @@ type block struct {
 	l         *launch
 	id        [3]uint32
 	index     int
-	threads   int // of the launch that it was made for, whose memory may be another's by now
+	threads   int       // of the launch that it was made for, whose memory may be another's by now
+	size      [3]uint32 // of the blocks whose special registers it has
 	warps     []*warp
 	shared    []byte
 	sharedDef []byte
@@ -47,12 +48,16 @@ func blockFor(l *launch) *block {
 	if b == nil || b.threads != l.threads() || len(b.shared) != l.shared {
 		b = newBlock(l)
 	}
-	b.l, b.traffic = l, Count{}
-	for _, w := range b.warps {
-		clear(w.cache)
-		for row, special := range l.k.specials {
+	sized := b.size == l.block
+	b.l, b.traffic, b.size = l, Count{}, l.block
+	for i := range l.k.specials {
+		s := &l.k.specials[i]
+		if sized && !s.ofGrid {
+			continue
+		}
+		for _, w := range b.warps {
 			for j := range 32 {
-				w.regs[row][j] = special.perThread(l, w.base+j)
+				w.regs[s.row][j] = s.perThread(l, w.base+j)
 			}
 		}
 	}
@@ -110,11 +115,12 @@ func (b *block) begin(index int) {
 		for _, row := range k.constants {
 			w.def[row.row] = ^uint32(0)
 		}
-		for row, s := range k.specials {
-			w.def[row] = ^uint32(0)
+		for i := range k.specials {
+			s := &k.specials[i]
+			w.def[s.row] = ^uint32(0)
 			if s.axis >= 0 {
-				for j := range 32 {
-					w.regs[row][j] = uint64(b.id[s.axis])
+				for j := range &w.regs[s.row] {
+					w.regs[s.row][j] = uint64(b.id[s.axis])
 				}
 			}
 		}

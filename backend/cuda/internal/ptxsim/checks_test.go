@@ -43,15 +43,17 @@ const oneWord = sharedWords + `	setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [%rd
 func TestChecks(t *testing.T) {
 	for _, c := range []struct {
 		name, why   string
+		before      string // what both begin with
 		bad, good   string
 		fault       string // what the text says
 		grid, block uint32
 	}{
 		{
 			name: "global bounds", why: "one element past the end of 64",
-			bad:   "mul.wide.u32 %rd5, %r0, 4; add.s64 %rd5, %rd0, %rd5; st.global.u32 [%rd5+4], %r0;",
-			good:  "mul.wide.u32 %rd5, %r0, 4; add.s64 %rd5, %rd0, %rd5; st.global.u32 [%rd5], %r0;",
-			fault: "global access", block: 64,
+			before: "mul.wide.u32 %rd5, %r0, 4; add.s64 %rd5, %rd0, %rd5; ",
+			bad:    "st.global.u32 [%rd5+4], %r0;",
+			good:   "st.global.u32 [%rd5], %r0;",
+			fault:  "global access", block: 64,
 		},
 		{
 			name: "null pointer", why: "no allocation lies there",
@@ -70,14 +72,17 @@ func TestChecks(t *testing.T) {
 		},
 		{
 			name: "shared bounds", why: "4096 bytes are declared",
-			bad: sharedWords + "st.shared.u32 [%rd9+4096], %r0;", good: sharedWords + "st.shared.u32 [%rd9+4092], %r0;",
-			fault: "shared access outside", block: 1,
+			before: sharedWords,
+			bad:    "st.shared.u32 [%rd9+4096], %r0;",
+			good:   "st.shared.u32 [%rd9+4092], %r0;",
+			fault:  "shared access outside", block: 1,
 		},
 		{
 			name: "local bounds", why: "the frame is 16 bytes",
-			bad:   ".local .align 4 .b8 l[16]; mov.u64 %rd5, l; st.local.u32 [%rd5+16], %r0;",
-			good:  ".local .align 4 .b8 l[16]; mov.u64 %rd5, l; st.local.u32 [%rd5+12], %r0;",
-			fault: "local access outside", block: 1,
+			before: ".local .align 4 .b8 l[16]; mov.u64 %rd5, l; ",
+			bad:    "st.local.u32 [%rd5+16], %r0;",
+			good:   "st.local.u32 [%rd5+12], %r0;",
+			fault:  "local access outside", block: 1,
 		},
 		{
 			name: "unwritten global memory", why: "the second buffer was never written",
@@ -86,15 +91,17 @@ func TestChecks(t *testing.T) {
 		},
 		{
 			name: "half unwritten", why: "one byte of the word is missing",
-			bad:   "st.global.u16 [%rd1], %r0; st.global.u8 [%rd1+2], %r0; ld.global.u32 %r1, [%rd1];",
-			good:  "st.global.u16 [%rd1], %r0; st.global.u16 [%rd1+2], %r0; ld.global.u32 %r1, [%rd1];",
-			fault: "never written", block: 1,
+			before: "st.global.u16 [%rd1], %r0; ",
+			bad:    "st.global.u8 [%rd1+2], %r0; ld.global.u32 %r1, [%rd1];",
+			good:   "st.global.u16 [%rd1+2], %r0; ld.global.u32 %r1, [%rd1];",
+			fault:  "never written", block: 1,
 		},
 		{
 			name: "unwritten shared memory", why: "a block's shared memory begins undefined",
-			bad:   sharedWords + "ld.shared.u32 %r1, [%rd10];",
-			good:  sharedWords + "st.shared.u32 [%rd10], %r0; ld.shared.u32 %r1, [%rd10];",
-			fault: "never written", block: 32,
+			before: sharedWords,
+			bad:    "ld.shared.u32 %r1, [%rd10];",
+			good:   "st.shared.u32 [%rd10], %r0; ld.shared.u32 %r1, [%rd10];",
+			fault:  "never written", block: 32,
 		},
 		{
 			name: "unwritten register stored", why: "a sum with an undefined term is undefined",
@@ -114,68 +121,80 @@ func TestChecks(t *testing.T) {
 		},
 		{
 			name: "unwritten local memory", why: "the frame is undefined, and so what is read from it",
-			bad:   ".local .align 4 .b8 l[16]; mov.u64 %rd5, l; ld.local.u32 %r1, [%rd5]; st.global.u32 [%rd0], %r1;",
-			good:  ".local .align 4 .b8 l[16]; mov.u64 %rd5, l; ld.local.u32 %r1, [%rd5]; selp.b32 %r1, %r0, %r1, 1; st.global.u32 [%rd0], %r1;",
-			fault: "store of a register", block: 1,
+			before: ".local .align 4 .b8 l[16]; mov.u64 %rd5, l; ld.local.u32 %r1, [%rd5]; ",
+			bad:    "st.global.u32 [%rd0], %r1;",
+			good:   "selp.b32 %r1, %r0, %r1, 1; st.global.u32 [%rd0], %r1;",
+			fault:  "store of a register", block: 1,
 		},
 		{
 			name: "read after write", why: "no barrier between a write and the neighbour's read",
-			bad:   sharedWords + neighbour + "st.shared.u32 [%rd10], %r0; ld.shared.u32 %r1, [%rd12];",
-			good:  sharedWords + neighbour + "st.shared.u32 [%rd10], %r0; bar.sync 0; ld.shared.u32 %r1, [%rd12];",
-			fault: "read", block: 64,
+			before: sharedWords + neighbour + "st.shared.u32 [%rd10], %r0; ",
+			bad:    "ld.shared.u32 %r1, [%rd12];",
+			good:   "bar.sync 0; ld.shared.u32 %r1, [%rd12];",
+			fault:  "read", block: 64,
 		},
 		{
 			name: "read after write in a warp", why: "lanes of a warp are ordered by bar.warp.sync alone",
-			bad:   sharedWords + "xor.b32 %r9, %r0, 1; mul.wide.u32 %rd12, %r9, 4; add.s64 %rd12, %rd9, %rd12; st.shared.u32 [%rd10], %r0; ld.shared.u32 %r1, [%rd12];",
-			good:  sharedWords + "xor.b32 %r9, %r0, 1; mul.wide.u32 %rd12, %r9, 4; add.s64 %rd12, %rd9, %rd12; st.shared.u32 [%rd10], %r0; bar.warp.sync -1; ld.shared.u32 %r1, [%rd12];",
-			fault: "race, read after write", block: 32,
+			before: sharedWords + "xor.b32 %r9, %r0, 1; mul.wide.u32 %rd12, %r9, 4; add.s64 %rd12, %rd9, %rd12; st.shared.u32 [%rd10], %r0; ",
+			bad:    "ld.shared.u32 %r1, [%rd12];",
+			good:   "bar.warp.sync -1; ld.shared.u32 %r1, [%rd12];",
+			fault:  "race, read after write", block: 32,
 		},
 		{
 			name: "write after read", why: "no barrier between the reads of all and the next write",
-			bad:   sharedWords + neighbour + "st.shared.u32 [%rd10], %r0; bar.sync 0; ld.shared.u32 %r1, [%rd12]; add.s32 %r1, %r1, 1; st.shared.u32 [%rd10], %r1;",
-			good:  sharedWords + neighbour + "st.shared.u32 [%rd10], %r0; bar.sync 0; ld.shared.u32 %r1, [%rd12]; add.s32 %r1, %r1, 1; bar.sync 0; st.shared.u32 [%rd10], %r1;",
-			fault: "race, ", block: 64,
+			before: sharedWords + neighbour + "st.shared.u32 [%rd10], %r0; bar.sync 0; ld.shared.u32 %r1, [%rd12]; add.s32 %r1, %r1, 1; ",
+			bad:    "st.shared.u32 [%rd10], %r1;",
+			good:   "bar.sync 0; st.shared.u32 [%rd10], %r1;",
+			fault:  "race, ", block: 64,
 		},
 		{
 			name: "write after write", why: "all threads write their own value to one word",
-			bad: sharedWords + "st.shared.u32 [%rd9], %r0;", good: sharedWords + "st.shared.u32 [%rd9], 7;",
-			fault: "race, write after write", block: 64,
+			before: sharedWords,
+			bad:    "st.shared.u32 [%rd9], %r0;",
+			good:   "st.shared.u32 [%rd9], 7;",
+			fault:  "race, write after write", block: 64,
 		},
 		{
 			name: "neighbouring bytes", why: "two threads write different bytes of a word",
-			bad:   sharedWords + "cvt.u64.u32 %rd12, %r0; and.b64 %rd12, %rd12, 62; add.s64 %rd12, %rd9, %rd12; st.shared.u8 [%rd12], %r0;",
-			good:  sharedWords + "cvt.u64.u32 %rd12, %r0; add.s64 %rd12, %rd9, %rd12; st.shared.u8 [%rd12], %r0;",
-			fault: "race, write after write", block: 64,
+			before: sharedWords + "cvt.u64.u32 %rd12, %r0; ",
+			bad:    "and.b64 %rd12, %rd12, 62; add.s64 %rd12, %rd9, %rd12; st.shared.u8 [%rd12], %r0;",
+			good:   "add.s64 %rd12, %rd9, %rd12; st.shared.u8 [%rd12], %r0;",
+			fault:  "race, write after write", block: 64,
 		},
 		{
 			name: "atomic after write", why: "the zero is written by one thread and counted up by all",
-			bad:   sharedWords + "setp.ne.u32 %p1, %r0, 0; @%p1 bra $L; st.shared.u32 [%rd9], 0; $L: atom.shared.add.u32 %r1, [%rd9], 1;",
-			good:  sharedWords + "setp.ne.u32 %p1, %r0, 0; @%p1 bra $L; st.shared.u32 [%rd9], 0; $L: bar.sync 0; atom.shared.add.u32 %r1, [%rd9], 1;",
-			fault: "atomic after write", block: 64,
+			before: sharedWords + "setp.ne.u32 %p1, %r0, 0; @%p1 bra $L; st.shared.u32 [%rd9], 0; ",
+			bad:    "$L: atom.shared.add.u32 %r1, [%rd9], 1;",
+			good:   "$L: bar.sync 0; atom.shared.add.u32 %r1, [%rd9], 1;",
+			fault:  "atomic after write", block: 64,
 		},
 		{
 			name: "read after atomic", why: "the count is read before all have counted",
-			bad:   sharedWords + "st.shared.u32 [%rd9], 0; bar.sync 0; atom.shared.add.u32 %r1, [%rd9], 1; ld.shared.u32 %r2, [%rd9];",
-			good:  sharedWords + "st.shared.u32 [%rd9], 0; bar.sync 0; atom.shared.add.u32 %r1, [%rd9], 1; bar.sync 0; ld.shared.u32 %r2, [%rd9];",
-			fault: "race", block: 64,
+			before: sharedWords + "st.shared.u32 [%rd9], 0; bar.sync 0; atom.shared.add.u32 %r1, [%rd9], 1; ",
+			bad:    "ld.shared.u32 %r2, [%rd9];",
+			good:   "bar.sync 0; ld.shared.u32 %r2, [%rd9];",
+			fault:  "race", block: 64,
 		},
 		{
 			name: "divergent barrier", why: "the lanes of a warp wait at two barriers",
-			bad:   "and.b32 %r1, %r0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra $L; bar.sync 0; bra $M; $L: bar.sync 0; $M:",
-			good:  "and.b32 %r1, %r0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra $L; mov.u32 %r2, 1; $L: bar.sync 0; $M:",
-			fault: "different barriers", block: 32,
+			before: "and.b32 %r1, %r0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra $L; ",
+			bad:    "bar.sync 0; bra $M; $L: bar.sync 0; $M:",
+			good:   "mov.u32 %r2, 1; $L: bar.sync 0; $M:",
+			fault:  "different barriers", block: 32,
 		},
 		{
 			name: "barrier after an exit", why: "a barrier is for all threads of the block",
-			bad:   "setp.eq.u32 %p1, %r0, 5; @%p1 exit; bar.sync 0;",
-			good:  "setp.eq.u32 %p1, %r0, 5; bar.sync 0; @%p1 exit;",
-			fault: "have ended", block: 64,
+			before: "setp.eq.u32 %p1, %r0, 5; ",
+			bad:    "@%p1 exit; bar.sync 0;",
+			good:   "bar.sync 0; @%p1 exit;",
+			fault:  "have ended", block: 64,
 		},
 		{
 			name: "deadlock", why: "one half waits at a warp barrier for a lane that waits at the block's",
-			bad:   "setp.lt.u32 %p1, %r0, 16; @%p1 bra $L; bar.sync 0; bra $M; $L: bar.warp.sync -1; $M:",
-			good:  "setp.lt.u32 %p1, %r0, 16; @%p1 bra $L; bar.warp.sync 0xffff0000; bra $M; $L: bar.warp.sync 0xffff; $M:",
-			fault: "deadlock", block: 32,
+			before: "setp.lt.u32 %p1, %r0, 16; @%p1 bra $L; ",
+			bad:    "bar.sync 0; bra $M; $L: bar.warp.sync -1; $M:",
+			good:   "bar.warp.sync 0xffff0000; bra $M; $L: bar.warp.sync 0xffff; $M:",
+			fault:  "deadlock", block: 32,
 		},
 		{
 			name: "mask without the lane", why: "a lane names itself among those that take part",
@@ -184,44 +203,52 @@ func TestChecks(t *testing.T) {
 		},
 		{
 			name: "mask with a lane that ended", why: "it will never come",
-			bad:   "setp.eq.u32 %p1, %r0, 5; @%p1 exit; shfl.sync.idx.b32 %r1, %r0, 0, 31, -1;",
-			good:  "setp.eq.u32 %p1, %r0, 5; @%p1 exit; shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffffffdf;",
-			fault: "names lane 5", block: 32,
+			before: "setp.eq.u32 %p1, %r0, 5; @%p1 exit; ",
+			bad:    "shfl.sync.idx.b32 %r1, %r0, 0, 31, -1;",
+			good:   "shfl.sync.idx.b32 %r1, %r0, 0, 31, 0xffffffdf;",
+			fault:  "names lane 5", block: 32,
 		},
 		{
 			name: "race between blocks", why: "two blocks write one word",
-			bad: "mov.u32 %r1, %ctaid.x; st.global.u32 [%rd0], %r1;", good: "mov.u32 %r1, %ctaid.x; atom.global.add.u32 %r2, [%rd0], %r1;",
-			fault: "race between blocks", grid: 2, block: 1,
+			before: "mov.u32 %r1, %ctaid.x; ",
+			bad:    "st.global.u32 [%rd0], %r1;",
+			good:   "atom.global.add.u32 %r2, [%rd0], %r1;",
+			fault:  "race between blocks", grid: 2, block: 1,
 		},
 		{
 			name: "bytes of one word", why: "blocks may each read and write a byte of their own",
-			bad:   "mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd0, %rd5; ld.global.u8 %r2, [%rd0]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
-			good:  "mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd0, %rd5; ld.global.u8 %r2, [%rd5]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
-			fault: "race between blocks", grid: 4, block: 1,
+			before: "mov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd5, %r1; add.s64 %rd5, %rd0, %rd5; ",
+			bad:    "ld.global.u8 %r2, [%rd0]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
+			good:   "ld.global.u8 %r2, [%rd5]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
+			fault:  "race between blocks", grid: 4, block: 1,
 		},
 		{
 			name: "read of another block's", why: "nothing orders one block's write before the other's read",
-			bad:   "mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd5, %rd0, %rd5; ld.global.u32 %r2, [%rd0]; add.s32 %r2, %r2, 1; st.global.u32 [%rd5], %r2;",
-			good:  "mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd5, %rd0, %rd5; ld.global.u32 %r2, [%rd0+128]; add.s32 %r2, %r2, 1; st.global.u32 [%rd5], %r2;",
-			fault: "race between blocks", grid: 4, block: 1,
+			before: "mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd5, %rd0, %rd5; ",
+			bad:    "ld.global.u32 %r2, [%rd0]; add.s32 %r2, %r2, 1; st.global.u32 [%rd5], %r2;",
+			good:   "ld.global.u32 %r2, [%rd0+128]; add.s32 %r2, %r2, 1; st.global.u32 [%rd5], %r2;",
+			fault:  "race between blocks", grid: 4, block: 1,
 		},
 		{
 			name: "bytes of several blocks", why: "each block reads and writes its own byte of a word, or reads all",
-			bad:   ownByte + "ld.global.u32 %r2, [%rd0]; st.global.u8 [%rd5], %r1;",
-			good:  ownByte + "ld.global.u8 %r2, [%rd5]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
-			fault: "race between blocks", grid: 4, block: 1,
+			before: ownByte,
+			bad:    "ld.global.u32 %r2, [%rd0]; st.global.u8 [%rd5], %r1;",
+			good:   "ld.global.u8 %r2, [%rd5]; add.s32 %r2, %r2, 1; st.global.u8 [%rd5], %r2;",
+			fault:  "race between blocks", grid: 4, block: 1,
 		},
 		{
 			name: "halves of several warps", why: "each thread reads and writes its own half word, or its neighbour's",
-			bad:   ownHalf + "st.shared.u16 [%rd5], %rs1; bar.sync 0; ld.shared.u16 %rs2, [%rd6]; st.shared.u16 [%rd5], %rs2;",
-			good:  ownHalf + "st.shared.u16 [%rd5], %rs1; ld.shared.u16 %rs2, [%rd5]; add.s16 %rs2, %rs2, 1; st.shared.u16 [%rd5], %rs2;",
-			fault: "race", block: 128,
+			before: ownHalf + "st.shared.u16 [%rd5], %rs1; ",
+			bad:    "bar.sync 0; ld.shared.u16 %rs2, [%rd6]; st.shared.u16 [%rd5], %rs2;",
+			good:   "ld.shared.u16 %rs2, [%rd5]; add.s16 %rs2, %rs2, 1; st.shared.u16 [%rd5], %rs2;",
+			fault:  "race", block: 128,
 		},
 		{
 			name: "reads of one warp", why: "what two lanes of a warp have read, a third may write behind bar.warp.sync",
-			bad:   oneWord + "@%p2 st.shared.u32 [%rd9+64], %r0;",
-			good:  oneWord + "bar.warp.sync -1; @%p2 st.shared.u32 [%rd9+64], %r0;",
-			fault: "race, write after read", block: 32,
+			before: oneWord,
+			bad:    "@%p2 st.shared.u32 [%rd9+64], %r0;",
+			good:   "bar.warp.sync -1; @%p2 st.shared.u32 [%rd9+64], %r0;",
+			fault:  "race, write after read", block: 32,
 		},
 		{
 			name: "trap", why: "the kernel says so itself",
@@ -236,9 +263,9 @@ func TestChecks(t *testing.T) {
 				r.launch("k", max(c.grid, 1), c.block, buf, fresh)
 				return r.s.Sync()
 			}
-			t.Run("good", func(t *testing.T) { check(t, run(t, c.good)) })
+			t.Run("good", func(t *testing.T) { check(t, run(t, c.before+c.good)) })
 			t.Run("bad", func(t *testing.T) {
-				err := run(t, c.bad)
+				err := run(t, c.before+c.bad)
 				if !errors.Is(err, driver.ErrFault) || !strings.Contains(err.Error(), c.fault) {
 					t.Fatalf("%s: the launch gave %v, want %q", c.why, err, c.fault)
 				}

@@ -48,8 +48,7 @@ func (c *compiler) barrierInst(in *inst, mods, ops []string) (err error) {
 	if len(mods) > 1 && mods[1] == "warp" {
 		in.kind = kindExchange
 		in.run = func(w *warp, _ *inst, _ uint32) { w.epoch++ }
-		in.c, err = c.src(ops[0])
-		return err
+		return c.members(in, ops[0])
 	}
 	reduction := has(mods, "red")
 	want := 1
@@ -98,6 +97,14 @@ func (c *compiler) barrierInst(in *inst, mods, ops []string) (err error) {
 	return err
 }
 
+// members is the mask of the lanes that take part.
+func (c *compiler) members(in *inst, text string) (err error) {
+	v, ok := literal(text)
+	in.whole = ok && uint32(v) == ^uint32(0)
+	in.c, err = c.src(text)
+	return err
+}
+
 // exchangeInst is what the lanes of a warp do together.
 func (c *compiler) exchangeInst(in *inst, mods, ops []string) error {
 	in.kind = kindExchange
@@ -121,80 +128,6 @@ func (c *compiler) exchangeInst(in *inst, mods, ops []string) error {
 		return c.matchInst(in, mods, ops)
 	}
 	return errOpcode
-}
-
-// shflInst is shfl.sync.mode.b32 d[|p], a, b, c, mask.
-func (c *compiler) shflInst(in *inst, mods, ops []string) (err error) {
-	if len(mods) != 4 || mods[1] != "sync" || len(ops) != 5 {
-		return errOpcode
-	}
-	dst, pred, both := cut(ops[0])
-	if in.d, err = c.dst(dst); err != nil {
-		return err
-	}
-	p := int32(-1)
-	if both {
-		if p, _, err = c.pred(pred); err != nil {
-			return err
-		}
-	}
-	if in.a, err = c.src(ops[1]); err != nil {
-		return err
-	}
-	if in.b, err = c.src(ops[2]); err != nil {
-		return err
-	}
-	limits, err := c.src(ops[3])
-	if err != nil {
-		return err
-	}
-	if in.c, err = c.src(ops[4]); err != nil {
-		return err
-	}
-	source, ok := map[string]func(lane, b, minLane, maxLane uint32) (uint32, bool){
-		"up": func(lane, b, _, maxLane uint32) (uint32, bool) {
-			return lane - b, int32(lane-b) >= int32(maxLane)
-		},
-		"down": func(lane, b, _, maxLane uint32) (uint32, bool) { return lane + b, lane+b <= maxLane },
-		"bfly": func(lane, b, _, maxLane uint32) (uint32, bool) { return lane ^ b, lane^b <= maxLane },
-		"idx":  func(_, b, minLane, maxLane uint32) (uint32, bool) { return minLane | b, minLane|b <= maxLane },
-	}[mods[2]]
-	if !ok {
-		return errOpcode
-	}
-	idx := mods[2] == "idx"
-	in.run = func(w *warp, in *inst, m uint32) {
-		w.need(in.b, m, "lane")
-		from := w.regs[in.a]
-		known := w.def[in.a]
-		var inside, defined uint32
-		for rest := m; rest != 0; rest &= rest - 1 {
-			l := bits.TrailingZeros32(rest)
-			lane, b, limit := uint32(l), uint32(w.regs[in.b][l])&31, uint32(w.regs[limits][l])
-			segment := limit >> 8 & 31
-			minLane := lane & segment
-			maxLane := minLane | limit&31&^segment
-			if idx {
-				b &^= segment
-			}
-			j, ok := source(lane, b, minLane, maxLane)
-			if ok {
-				inside |= 1 << l
-			} else {
-				j = lane
-			}
-			if m>>j&1 == 0 {
-				w.fault(codeFailed, l, "shfl reads lane %d, which takes no part", j)
-			}
-			w.regs[in.d][l] = from[j]
-			defined |= known >> j & 1 << l
-		}
-		w.def[in.d] = w.def[in.d]&^m | defined
-		if p >= 0 {
-			w.setPredicate(p, inside, ^uint32(0), m)
-		}
-	}
-	return nil
 }
 
 // cut splits "d|p".
@@ -225,7 +158,7 @@ func (c *compiler) voteInst(in *inst, mods, ops []string) (err error) {
 		}
 		return w.preds[a] & m
 	}
-	if in.c, err = c.src(ops[2]); err != nil {
+	if err = c.members(in, ops[2]); err != nil {
 		return err
 	}
 	if mods[2] == "ballot" {
@@ -247,8 +180,15 @@ func (c *compiler) voteInst(in *inst, mods, ops []string) (err error) {
 }
 
 func (w *warp) spread(row int32, v uint64, m uint32) {
-	for rest := m; rest != 0; rest &= rest - 1 {
-		w.regs[row][bits.TrailingZeros32(rest)] = v
+	d := &w.regs[row]
+	if m == 1<<32-1 {
+		for l := range d {
+			d[l] = v
+		}
+	} else {
+		for rest := m; rest != 0; rest &= rest - 1 {
+			d[bits.TrailingZeros32(rest)] = v
+		}
 	}
 	w.def[row] |= m
 }
@@ -267,7 +207,7 @@ func (c *compiler) matchInst(in *inst, mods, ops []string) (err error) {
 		}
 	}
 	all := mods[1] == "all"
-	if err = c.rows([]string{dst, ops[1], ops[2]}, &in.d, &in.a, &in.c); err != nil {
+	if err = errors.Join(c.rows([]string{dst, ops[1]}, &in.d, &in.a), c.members(in, ops[2])); err != nil {
 		return err
 	}
 	if shift < 0 || !all && mods[1] != "any" {

@@ -3,38 +3,38 @@ package ptxsim
 // A comparison is done for all 32 lanes and gives a bit for each.
 type comparison func(a, b *lanes) uint32
 
+// bit is 1 for true, without a branch: what data compare to is seldom foreseen.
+func bit(b bool) (v uint32) {
+	if b {
+		v = 1
+	}
+	return v
+}
+
 func eqInt[T integer](a, b *lanes) (m uint32) {
 	for i := range a {
-		if T(a[i]) == T(b[i]) {
-			m |= 1 << i
-		}
+		m |= bit(T(a[i]) == T(b[i])) << (i & 31)
 	}
 	return m
 }
 
 func ltInt[T integer](a, b *lanes) (m uint32) {
 	for i := range a {
-		if T(a[i]) < T(b[i]) {
-			m |= 1 << i
-		}
+		m |= bit(T(a[i]) < T(b[i])) << (i & 31)
 	}
 	return m
 }
 
 func eqFloat[F float](a, b *lanes) (m uint32) {
 	for i := range a {
-		if toFloat[F](a[i]) == toFloat[F](b[i]) {
-			m |= 1 << i
-		}
+		m |= bit(toFloat[F](a[i]) == toFloat[F](b[i])) << (i & 31)
 	}
 	return m
 }
 
 func ltFloat[F float](a, b *lanes) (m uint32) {
 	for i := range a {
-		if toFloat[F](a[i]) < toFloat[F](b[i]) {
-			m |= 1 << i
-		}
+		m |= bit(toFloat[F](a[i]) < toFloat[F](b[i])) << (i & 31)
 	}
 	return m
 }
@@ -43,9 +43,7 @@ func ltFloat[F float](a, b *lanes) (m uint32) {
 func nanFloat[F float](a, b *lanes) (m uint32) {
 	for i := range a {
 		x, y := toFloat[F](a[i]), toFloat[F](b[i])
-		if x != x || y != y {
-			m |= 1 << i
-		}
+		m |= (bit(x != x) | bit(y != y)) << (i & 31)
 	}
 	return m
 }

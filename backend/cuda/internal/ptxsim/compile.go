@@ -60,7 +60,7 @@ func (p *program) kernel(name string) (*kernel, error) {
 	head := p.heads[name]
 	c := &compiler{
 		p: p, funcs: map[string]*compiledFunc{}, literals: map[uint64]int32{}, shared: map[string]int{},
-		k: &kernel{name: name, head: head, rows: 1, predicates: 2, specials: map[int32]special{}},
+		k: &kernel{name: name, head: head, rows: 1, predicates: 2},
 	}
 	for _, q := range f.params {
 		c.k.paramSize = max(c.k.paramSize, q.Offset+q.Size)
@@ -306,10 +306,10 @@ func (c *compiler) src(name string) (int32, error) {
 		if !ok {
 			return 0, fmt.Errorf("unknown register %s", name)
 		}
-		row := c.row()
-		c.k.specials[row] = s
-		c.scopes[0][name] = symbol{what: isRegister, at: int(row)}
-		return row, nil
+		s.row = c.row()
+		c.k.specials = append(c.k.specials, s)
+		c.scopes[0][name] = symbol{what: isRegister, at: int(s.row)}
+		return s.row, nil
 	}
 	return c.variable(name)
 }

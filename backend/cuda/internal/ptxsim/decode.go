@@ -197,6 +197,9 @@ func (c *compiler) predDst(in *inst, text string) error {
 			in.set.q = at
 		}
 	}
+	if in.set.alone = in.set.d; in.set.q >= 0 || in.set.combine != "" {
+		in.set.alone = -1
+	}
 	return nil
 }
 

@@ -42,17 +42,20 @@ func (w *warp) sharedRead(op *memop, p, n uint64, lane int) {
 	if op.strong {
 		return
 	}
-	bytes := bytesOf(p, n)
 	for at := p / 4; at <= (p+n-1)/4; at++ {
-		marks := &w.b.marks[at]
-		if w.races(marks.write, lane, bytes) {
-			w.race(lane, "read after write", marks.write, p)
-		}
-		if w.races(marks.atomic, lane, bytes) {
-			w.race(lane, "read after atomic", marks.atomic, p)
-		}
-		marks.read = w.joined(marks.read, lane, bytes)
+		w.readShared(&w.b.marks[at], p, lane, bytesOf(p, n))
 	}
+}
+
+// readShared marks one word as read.
+func (w *warp) readShared(marks *sharedMarks, p uint64, lane int, bytes uint64) {
+	if w.races(marks.write, lane, bytes) {
+		w.race(lane, "read after write", marks.write, p)
+	}
+	if w.races(marks.atomic, lane, bytes) {
+		w.race(lane, "read after atomic", marks.atomic, p)
+	}
+	marks.read = w.joined(marks.read, lane, bytes)
 }
 
 // joined is the mark of a lane's access that leaves what an older mark of the same kind says. Where two threads
@@ -84,20 +87,23 @@ func (w *warp) sharedWrite(op *memop, p, n uint64, lane int, same bool) {
 	if op.strong {
 		return
 	}
-	bytes := bytesOf(p, n)
 	for at := p / 4; at <= (p+n-1)/4; at++ {
-		marks := &w.b.marks[at]
-		if !same && w.races(marks.write, lane, bytes) {
-			w.race(lane, "write after write", marks.write, p)
-		}
-		if w.races(marks.atomic, lane, bytes) {
-			w.race(lane, "write after atomic", marks.atomic, p)
-		}
-		if w.races(marks.read, lane, bytes) {
-			w.race(lane, "write after read", marks.read, p)
-		}
-		marks.write = w.sharedMark(lane, bytes)
+		w.writeShared(&w.b.marks[at], p, lane, bytesOf(p, n), same)
 	}
+}
+
+// writeShared marks one word as written.
+func (w *warp) writeShared(marks *sharedMarks, p uint64, lane int, bytes uint64, same bool) {
+	if !same && w.races(marks.write, lane, bytes) {
+		w.race(lane, "write after write", marks.write, p)
+	}
+	if w.races(marks.atomic, lane, bytes) {
+		w.race(lane, "write after atomic", marks.atomic, p)
+	}
+	if w.races(marks.read, lane, bytes) {
+		w.race(lane, "write after read", marks.read, p)
+	}
+	marks.write = w.sharedMark(lane, bytes)
 }
 
 // sharedAtomic races with plain accesses, not with other atomics.
@@ -171,21 +177,25 @@ func (w *warp) globalRead(op *memop, p, n uint64, lane int) {
 	if words == nil {
 		return
 	}
-	bytes := bytesOf(p, n)
-	mine := w.globalMark(bytes)
+	mine := w.globalMark(bytesOf(p, n))
 	for at := first; at <= first+(n-1)/4; at++ {
-		m := &words[at]
-		if w.foreign(m.write, bytes) {
-			w.fault(codeRace, lane, "race between blocks, read after write by block %d at %#x",
-				m.write&0xffffffff-1, p)
-		}
-		old := m.read
-		together := (old^mine)&0xffffffff == 0 || old>>20&bytes != 0 // of bytes apart of two blocks the last is kept
-		if old>>44 == mine>>44 && together {
-			m.read = joinedBlocks(old, mine)
-		} else {
-			m.read = mine
-		}
+		w.readGlobal(&words[at], mine, p, lane)
+	}
+}
+
+// readGlobal puts a mark on one word that is read.
+func (w *warp) readGlobal(m *globalMarks, mine, p uint64, lane int) {
+	bytes := mine >> 20 & markBytes
+	if w.foreign(m.write, bytes) {
+		w.fault(codeRace, lane, "race between blocks, read after write by block %d at %#x",
+			m.write&0xffffffff-1, p)
+	}
+	old := m.read
+	together := (old^mine)&0xffffffff == 0 || old>>20&bytes != 0 // of bytes apart of two blocks the last is kept
+	if old>>44 == mine>>44 && together {
+		m.read = joinedBlocks(old, mine)
+	} else {
+		m.read = mine
 	}
 }
 
@@ -209,17 +219,21 @@ func (w *warp) globalWrite(op *memop, p, n uint64, lane int, same bool) {
 	if words == nil {
 		return
 	}
-	bytes := bytesOf(p, n)
-	mine := w.globalMark(bytes)
+	mine := w.globalMark(bytesOf(p, n))
 	for at := first; at <= first+(n-1)/4; at++ {
-		m := &words[at]
-		if !same && w.foreign(m.write, bytes) {
-			w.fault(codeRace, lane, "race between blocks, write after write by block %d at %#x",
-				m.write&0xffffffff-1, p)
-		}
-		if !same && w.foreign(m.read, bytes) {
-			w.fault(codeRace, lane, "race between blocks, write after read at %#x", p)
-		}
-		m.write = mine
+		w.writeGlobal(&words[at], mine, p, lane, same)
 	}
+}
+
+// writeGlobal puts a mark on one word that is written.
+func (w *warp) writeGlobal(m *globalMarks, mine, p uint64, lane int, same bool) {
+	bytes := mine >> 20 & markBytes
+	if !same && w.foreign(m.write, bytes) {
+		w.fault(codeRace, lane, "race between blocks, write after write by block %d at %#x",
+			m.write&0xffffffff-1, p)
+	}
+	if !same && w.foreign(m.read, bytes) {
+		w.fault(codeRace, lane, "race between blocks, write after read at %#x", p)
+	}
+	m.write = mine
 }

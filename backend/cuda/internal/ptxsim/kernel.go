@@ -26,6 +26,7 @@ const (
 type inst struct {
 	kind    kind
 	neg     bool
+	whole   bool  // an exchange that names all lanes of a warp
 	pred    int32 // the guard, or −1
 	d       int32
 	a, b, c int32
@@ -63,7 +64,7 @@ type kernel struct {
 	frame      int // bytes of each thread's own memory
 	shared     int // bytes of static shared memory
 	constants  []constant
-	specials   map[int32]special
+	specials   []special
 	fences     bool
 }
 
@@ -75,9 +76,11 @@ type constant struct {
 }
 
 // special is a special register. Those of the block's place have an axis; the others stay for a whole
-// launch.
+// launch, and most of them for all launches of one size.
 type special struct {
+	row       int32
 	axis      int
+	ofGrid    bool // it depends on how many blocks there are
 	perThread func(l *launch, thread int) uint64
 }
 
@@ -98,6 +101,7 @@ func specialRegister(name string) (special, bool) {
 	case "%ntid":
 		s.perThread = func(l *launch, _ int) uint64 { return uint64(l.block[axis]) }
 	case "%nctaid":
+		s.ofGrid = true
 		s.perThread = func(l *launch, _ int) uint64 { return uint64(l.grid[axis]) }
 	case "%ctaid":
 		s.axis = axis
@@ -130,6 +134,7 @@ func specialRegister(name string) (special, bool) {
 // q.
 type setp struct {
 	d, q    int32 // −1: nowhere
+	alone   int32 // d where there is nothing else, or −1
 	c       int32
 	cneg    bool
 	combine string // "", and, or, xor

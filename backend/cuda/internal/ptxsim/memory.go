@@ -24,7 +24,8 @@ type memop struct {
 	rows   []int32
 	off    uint64
 	signed bool
-	strong bool // volatile, relaxed, acquire or release: it may race
+	strong bool                              // volatile, relaxed, acquire or release: it may race
+	lanes  func(w *warp, in *inst, m uint32) // the access lane by lane; nil for what load and store do themselves
 }
 
 // ones are the written-marks of n defined bytes.
@@ -165,7 +166,11 @@ func put(mem unsafe.Pointer, size int, v uint64) {
 func load(w *warp, in *inst, m uint32) {
 	op := in.mem
 	w.need(in.a, m, "address")
-	if w.loadStreak(in, m) || w.loadUniform(in, m) || w.loadSharedStreak(in, m) {
+	if op.space == inShared && w.loadSharedStreak(in, m) || w.loadStreak(in, m) || w.loadUniform(in, m) {
+		return
+	}
+	if op.lanes != nil {
+		op.lanes(w, in, m)
 		return
 	}
 	n := uint64(op.size * len(op.rows))
@@ -178,7 +183,7 @@ func load(w *warp, in *inst, m uint32) {
 		mem, def := w.place(s, op, p, n, l, false)
 		if !defined(def, n) {
 			if s < inLocal {
-				w.fault(codeUndefined, l, "read of memory that was never written: %d bytes at %#x", n, p)
+				w.unwritten(p, n, l)
 			}
 			undefined |= 1 << l
 		}
@@ -215,6 +220,10 @@ func store(w *warp, in *inst, m uint32) {
 	if w.storeStreak(in, m) || w.storeSharedStreak(in, m) {
 		return
 	}
+	if op.lanes != nil {
+		op.lanes(w, in, m)
+		return
+	}
 	n := uint64(op.size * len(op.rows))
 	addr := &w.regs[in.a]
 	known := m
@@ -227,7 +236,7 @@ func store(w *warp, in *inst, m uint32) {
 		l := bits.TrailingZeros32(rest)
 		s, p := resolve(op.space, addr[l]+op.off)
 		if known>>l&1 == 0 && s < inLocal {
-			w.fault(codeUndefined, l, "store of a register that was never written")
+			w.unknown(l)
 		}
 		mem, def := w.place(s, op, p, n, l, true)
 		same := true // as what is there already: then writing it twice is no race
@@ -264,6 +273,14 @@ func (w *warp) markParts(op *memop, def unsafe.Pointer, lane int) {
 			unmark(part, uint64(op.size))
 		}
 	}
+}
+
+func (w *warp) unwritten(p, n uint64, lane int) {
+	w.fault(codeUndefined, lane, "read of memory that was never written: %d bytes at %#x", n, p)
+}
+
+func (w *warp) unknown(lane int) {
+	w.fault(codeUndefined, lane, "store of a register that was never written")
 }
 
 // need faults where an active lane's register was never written.

@@ -64,12 +64,14 @@ func (w *warp) selectLanes(in *inst, p int32, neg bool, m uint32) {
 	}
 	d, a, b := &w.regs[in.d], &w.regs[in.a], &w.regs[in.b]
 	known := w.predDef[p] & (w.def[in.a]&yes | w.def[in.b]&^yes)
-	for rest := m; rest != 0; rest &= rest - 1 {
-		l := bits.TrailingZeros32(rest)
-		if yes>>l&1 != 0 {
-			d[l] = a[l]
-		} else {
-			d[l] = b[l]
+	if m == 1<<32-1 {
+		for l := range d {
+			d[l] = b[l] ^ (a[l]^b[l])&-uint64(yes>>(l&31)&1)
+		}
+	} else {
+		for rest := m; rest != 0; rest &= rest - 1 {
+			l := bits.TrailingZeros32(rest) & 31
+			d[l] = b[l] ^ (a[l]^b[l])&-uint64(yes>>l&1)
 		}
 	}
 	w.def[in.d] = w.def[in.d]&^m | known&m

@@ -134,14 +134,14 @@ func (w *warp) writeAll(words []globalMarks) bool {
 	return true
 }
 
-// loadUniform does a load of all lanes from one address, of the kernel's parameters or of global memory, and
+// loadUniform does a load of all lanes from one address, of the kernel's parameters, global or shared memory, and
 // reports whether it was one.
 func (w *warp) loadUniform(in *inst, m uint32) bool {
 	op := in.mem
 	addr := &w.regs[in.a]
 	first := bits.TrailingZeros32(m)
 	p := addr[first] + op.off
-	if op.space != inGlobal && op.space != inConst && (op.space != inParam || p < paramBase) {
+	if op.space == inGeneric || op.space == inLocal || op.space == inParam && p < paramBase {
 		return false
 	}
 	for rest := m; rest != 0; rest &= rest - 1 {
@@ -154,10 +154,16 @@ func (w *warp) loadUniform(in *inst, m uint32) bool {
 	if !defined(def, n) {
 		return false
 	}
-	if op.space == inGlobal {
+	switch op.space {
+	case inGlobal:
 		w.globalRead(op, p, n, first)
 		w.b.traffic.LoadSectors++
 		w.b.traffic.LoadBytes += int64(n) * int64(bits.OnesCount32(m))
+	case inShared:
+		w.sharedRead(op, p, n, first)
+		if last := bits.Len32(m) - 1; last != first { // two lanes or more leave the same mark
+			w.sharedRead(op, p, n, last)
+		}
 	}
 	for i, row := range op.rows {
 		v := extended(fetch(unsafe.Add(mem, i*op.size), op.size), op)

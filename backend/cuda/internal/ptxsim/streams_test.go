@@ -41,6 +41,30 @@ func TestStreamIsAsynchronous(t *testing.T) {
 	check(t, e.Destroy())
 }
 
+// TestTimePasses: who only asks sees the end of what was queued, also of more than a queue holds.
+func TestTimePasses(t *testing.T) {
+	r := open(t, kernelText(1, "atom.global.add.u32 %r1, [%rd0], 1;"))
+	p := upload(r, make([]uint32, 1))
+	host := must(r.ctx.AllocHost(4))(t)
+	e := must(r.ctx.NewEvent(false))(t)
+	for range mostQueued + 10 {
+		r.launch("k", 1, 1, p)
+	}
+	check(t, r.s.CopyOut(host, p, 4))
+	check(t, r.s.Record(e))
+	asked := 0
+	for !must(e.Done())(t) {
+		if asked++; asked > 2*mostQueued {
+			t.Fatal("it does not end")
+		}
+	}
+	if got := *(*uint32)(host); asked == 0 || got != mostQueued+10 {
+		t.Errorf("asked %d times, the kernels counted to %d", asked, got)
+	}
+	check(t, r.ctx.FreeHost(host))
+	check(t, e.Destroy())
+}
+
 // TestBlocksOfManySizes: a block that is kept for later launches does for those of its size alone, even where a launch of
 // another size has taken the memory of its own.
 func TestBlocksOfManySizes(t *testing.T) {

@@ -133,8 +133,15 @@ func (w *warp) group(pc int32, m uint32, next int32, n int) int {
 				def[in.d] = def[in.d]&^ex | known&ex
 			}
 		case in.kind == kindCompare:
-			if ex != 0 {
-				in.setPredicates(w, in.compare(&regs[in.a], &regs[in.b]), ex)
+			if ex == 0 {
+				break
+			}
+			r := in.compare(&regs[in.a], &regs[in.b])
+			if p := in.set.alone; p >= 0 {
+				w.preds[p] = w.preds[p]&^ex | r&ex
+				w.predDef[p] = w.predDef[p]&^ex | def[in.a]&def[in.b]&ex
+			} else {
+				in.setPredicates(w, r, ex)
 			}
 		case in.kind == kindRun:
 			if ex != 0 {
@@ -143,6 +150,8 @@ func (w *warp) group(pc int32, m uint32, next int32, n int) int {
 		case in.kind == kindBranch && ex == m:
 			pc = in.target
 			continue
+		case in.whole && ex == 1<<32-1: // all have come
+			in.run(w, in, ex)
 		default:
 			if ex != 0 && !w.control(in, &pc, m, ex) {
 				w.b.traffic.Threads += int64(executed)
