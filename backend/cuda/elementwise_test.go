@@ -109,7 +109,9 @@ func (c *chain) useAll(dt tensor.DType) {
 	add := func(f int) {
 		if !used[f] {
 			use(f)
-			c.steps = append(c.steps, graph.FusedStep{Op: ops.BinaryOp{Fn: ops.BinaryAdd}, In: []int{^(len(c.steps) - 1), f}, Spec: c.steps[last].Spec})
+			sum := graph.FusedStep{Op: ops.BinaryOp{Fn: ops.BinaryAdd}, In: []int{^(len(c.steps) - 1), f}}
+			sum.Spec = c.steps[last].Spec
+			c.steps = append(c.steps, sum)
 		}
 	}
 	for k := last; k >= 0; k-- {

@@ -60,7 +60,7 @@ type allocator struct {
 	limit int
 	room  int  // what may be reserved before tensors that nobody reaches are looked for
 	over  bool // closed
-	exact bool // every block is a segment of its own and has the bytes that were asked for: tests see every access beyond
+	exact bool // every block is a segment of its own, of the bytes that were asked for: tests see accesses beyond
 }
 
 func newAllocator(take func(int) (driver.Ptr, error), give func(driver.Ptr) error, idle func() error,

@@ -46,7 +46,7 @@ func TestScattersEveryWay(t *testing.T) {
 	}{
 		{"short segments", 3, 1, 0, apart(slices.Repeat([]int{3, 4, 5, 6, 1, 0, 8, 2}, 5)...)},
 		{"two index operands", 2, 2, 0, apart(slices.Repeat([]int{3, 4, 5, 6, 1, 0, 8, 2}, 5)...)},
-		{"two index operands, and slots that several blocks write to", 1, 2, each, apart(slices.Repeat([]int{150, 3, 0, 2, 1}, 8)...)},
+		{"slots that several blocks write to", 1, 2, each, apart(slices.Repeat([]int{150, 3, 0, 2, 1}, 8)...)},
 		{"long segments", 1, 1, 0, apart(512, 513, 514, 515, 511)},
 	} {
 		n := len(c.keys)
@@ -57,7 +57,10 @@ func TestScattersEveryWay(t *testing.T) {
 		shape, w, idx := []int{40, c.d}, rows(n, c.d), []tensor.View{index(40, 1)}
 		if c.axes == 2 {
 			shape, idx = []int{8, 5, c.d}, []tensor.View{index(8, 5), index(5, 1)}
-			w = ops.Window{IndexAxes: []int{0, 1}, SliceSizes: []int{1, 1, c.d}, Collapsed: []int{0, 1}, OffsetAxes: []int{1}, IndexShape: []int{n}}
+			w = ops.Window{
+				IndexAxes: []int{0, 1}, SliceSizes: []int{1, 1, c.d}, Collapsed: []int{0, 1}, OffsetAxes: []int{1},
+				IndexShape: []int{n},
+			}
 		}
 		x, u := tensor.RowMajor(shape), tensor.RowMajor([]int{n, c.d})
 		t.Run(c.why, func(t *testing.T) {
@@ -68,7 +71,8 @@ func TestScattersEveryWay(t *testing.T) {
 						continue
 					}
 					factors := func(l tensor.Layout) tensor.View { return factorsView(r, dt, l) }
-					same := twin{op: op, in: []tensor.View{factors(x), factors(u)}, out: []tensor.Layout{x}, loose: true, large: true}
+					in, out := []tensor.View{factors(x), factors(u)}, []tensor.Layout{x}
+					same := twin{op: op, in: in, out: out, loose: true, large: true}
 					switch op := op.(type) {
 					case ops.ScatterScanOp:
 						same.out, same.dtypes = append(same.out, u), []tensor.DType{dt, dt}

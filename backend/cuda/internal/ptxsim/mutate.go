@@ -69,7 +69,9 @@ func Reached(ptx, kernel string) map[string]bool {
 			}
 			continue
 		}
-		words[in] = append(words[in], strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(" \t\n,;()[]{}", r) })...)
+		words[in] = append(words[in], strings.FieldsFunc(code, func(r rune) bool {
+			return strings.ContainsRune(" \t\n,;()[]{}", r)
+		})...)
 	}
 	reached := map[string]bool{}
 	var visit func(name string)
