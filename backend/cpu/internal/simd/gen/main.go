@@ -32,7 +32,7 @@ func main() {
 	elementaryWide()
 	chains(wide32)
 	chains(wide64)
-	rowsPast()
+	copyPast()
 	fencePast()
 	places()
 	rowLists()
