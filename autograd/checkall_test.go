@@ -31,6 +31,15 @@ var unsupported = map[string]string{
 	"ops.SparseUpdateOp JVP":   "it is made by a pass",
 	"ops.SparseUpdateOp Batch": "it is made by a pass",
 	"ops.CheckPlacesOp Batch":  "it is made by a pass",
+	"ops.FoldByOp VJP":         "it is made by a pass",
+	"ops.ScatterByOp VJP":      "it is made by a pass",
+	"ops.ScatterByOp JVP":      "it is made by a pass",
+	"ops.ScatterByOp Batch":    "it is made by a pass",
+	"ops.FoldByOp JVP":         "it is made by a pass",
+	"ops.FoldByOp Batch":       "it is made by a pass",
+	"ops.ScanByOp VJP":         "it is made by a pass",
+	"ops.ScanByOp JVP":         "it is made by a pass",
+	"ops.ScanByOp Batch":       "it is made by a pass",
 }
 
 // TestCheckAllOps holds the rules of every row of the table to Check: forward mode against differences,

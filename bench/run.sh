@@ -2,7 +2,7 @@
 # Measures this module against its peers on the same inputs and prints one table of ratios.
 #   bench/run.sh [-quick] [-only NAME] [-save]   the suite; -save writes bench/RESULTS.md
 #   bench/run.sh -list                           the cases
-#   bench/run.sh -scaling                        times for 2^10 to 2^26 elements
+#   bench/run.sh -scaling                        times for 2^10 to 2^26 elements, ours and the probe's
 # It installs nothing. Peers that are missing are named, with the way to get them, and left out.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -26,7 +26,13 @@ trap 'rm -rf "$bin" "$data"' EXIT
 go build -o "$bin/bench" .
 [ -z "$list" ] || { "$bin/bench" -list "${args[@]}" && exit; }
 go build -o "$bin/ours" ./ours
-[ -z "$scaling" ] || { GOMAXPROCS=2 "$bin/ours" -scaling && exit; }
+if [ -n "$scaling" ]; then
+	go build -o "$bin/probe" ./probe
+	GOMAXPROCS=2 "$bin/ours" -scaling
+	printf '\nthe probe\n'
+	GOMAXPROCS=2 "$bin/probe" -scaling
+	exit
+fi
 
 lacking=''
 lacks() { # lacks WHAT HOW

@@ -52,6 +52,33 @@ func apply(table map[string]op, name string, attrs attributes, in *inputs, n, re
 	return outs, nil
 }
 
+// runOp checks what a line's op gives against what it lists.
+func (r *record) runOp(h *harness, table map[string]op, name string,
+	tolerances func(want []*tensor.Tensor) ([]tolerance, error)) error {
+	feeds, err := decodeAll(r.Inputs)
+	if err != nil {
+		return err
+	}
+	p := probe{what: "value", feeds: feeds}
+	if p.want, err = r.expected(); err != nil {
+		return err
+	}
+	if p.tol, err = tolerances(p.want); err != nil {
+		return err
+	}
+	p.nodes = func(in *inputs) ([]*node, error) {
+		return apply(table, name, r.Attrs, in, len(feeds), len(p.want))
+	}
+	return h.check(p)
+}
+
+// nearness is a line's one tolerance, for each result.
+func (r *record) nearness(want []*tensor.Tensor) ([]tolerance, error) {
+	var tol struct{ Rtol, Atol float64 }
+	err := json.Unmarshal(r.Tolerance, &tol)
+	return repeated(tolerance{rtol: tol.Rtol, atol: tol.Atol}, want), err
+}
+
 func (c *call) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf(format, args...)

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/adjoint-go/adjoint/ops"
@@ -65,23 +64,7 @@ var numpyOps = map[string]op{
 
 // runNumPy runs a line of npops.jsonl.
 func runNumPy(h *harness, r *record) error {
-	var tol struct{ Rtol, Atol float64 }
-	if err := json.Unmarshal(r.Tolerance, &tol); err != nil {
-		return err
-	}
-	feeds, err := decodeAll(r.Inputs)
-	if err != nil {
-		return err
-	}
-	p := probe{what: "value", feeds: feeds}
-	if p.want, err = r.expected(); err != nil {
-		return err
-	}
-	p.tol = repeated(tolerance{rtol: tol.Rtol, atol: tol.Atol}, p.want)
-	p.nodes = func(in *inputs) ([]*node, error) {
-		return apply(numpyOps, r.Op, r.Attrs, in, len(feeds), len(p.want))
-	}
-	return h.check(p)
+	return r.runOp(h, numpyOps, r.Op, r.nearness)
 }
 
 // numpyReduce: axis null means all.

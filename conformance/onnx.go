@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/adjoint-go/adjoint/ops"
@@ -68,23 +67,7 @@ var onnxOps = map[string]op{
 
 // runONNX runs a line of onnx.jsonl.
 func runONNX(h *harness, r *record) error {
-	var tol struct{ Rtol, Atol float64 }
-	if err := json.Unmarshal(r.Tolerance, &tol); err != nil {
-		return err
-	}
-	feeds, err := decodeAll(r.Inputs)
-	if err != nil {
-		return err
-	}
-	p := probe{what: "value", feeds: feeds}
-	if p.want, err = r.expected(); err != nil {
-		return err
-	}
-	p.tol = repeated(tolerance{rtol: tol.Rtol, atol: tol.Atol}, p.want)
-	p.nodes = func(in *inputs) ([]*node, error) {
-		return apply(onnxOps, r.Type, r.Attrs, in, len(feeds), len(p.want))
-	}
-	return h.check(p)
+	return r.runOp(h, onnxOps, r.Type, r.nearness)
 }
 
 // onnxCompress keeps the slices of an axis, or the elements, where a condition, perhaps shorter, is true.

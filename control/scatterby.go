@@ -52,7 +52,8 @@ func ScatterBy(f *graph.Func, xs, us, idx []*Node, w ops.Window, m ops.Mode) []*
 	for k, x := range xs { // the last update of a place is the last to write there
 		out[k] = ops.Scatter(x, held[k], idx, ops.CombineSet, s.window, m)
 	}
-	return out
+	whole := ops.ComposedOp{Of: ops.ScatterByOp{F: f, Window: s.window, Mode: m}, From: len(operands)}
+	return graph.ApplyN(len(out), whole, slices.Concat(operands, out)...)
 }
 
 // scatterBy is a scatter by a function on its way to nodes.

@@ -27,6 +27,7 @@ type Options struct {
 type Stats struct {
 	Calls     int // in the graph, that the outputs need
 	Rewritten int // became another, cheaper call
+	Composed  int // became one for many
 	Merged    int // equal to another call
 	Folded    int // computed while compiling
 	Views     int // became a layout
@@ -114,6 +115,7 @@ func (m *module) simplify() {
 	m.passes = true
 	m.rewrite()
 	m.foldConstants()
+	m.compose()
 	m.mergeEqual()
 }
 

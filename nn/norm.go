@@ -32,14 +32,10 @@ func NewLayerNorm(s *graph.Store, name string, dt tensor.DType, shape ...int) *L
 
 // Apply builds the layer.
 func (l *LayerNorm) Apply(x *Node) *Node {
-	const name = "nn.LayerNorm"
-	if bad := graph.Invalid(name, x); bad != nil {
-		return bad
+	if l == nil {
+		l = new(LayerNorm)
 	}
-	if l == nil || l.Gain == nil {
-		return without(name, x, "gain")
-	}
-	axes, bad := lastAxes(name, x, l.Gain)
+	axes, bad := lastAxes("nn.LayerNorm", x, l.Gain)
 	if bad != nil {
 		return bad
 	}
@@ -60,14 +56,10 @@ func NewRMSNorm(s *graph.Store, name string, dt tensor.DType, shape ...int) *RMS
 
 // Apply builds the layer.
 func (l *RMSNorm) Apply(x *Node) *Node {
-	const name = "nn.RMSNorm"
-	if bad := graph.Invalid(name, x); bad != nil {
-		return bad
+	if l == nil {
+		l = new(RMSNorm)
 	}
-	if l == nil || l.Gain == nil {
-		return without(name, x, "gain")
-	}
-	axes, bad := lastAxes(name, x, l.Gain)
+	axes, bad := lastAxes("nn.RMSNorm", x, l.Gain)
 	if bad != nil {
 		return bad
 	}
@@ -194,6 +186,12 @@ func without(name string, x *Node, what string) *Node {
 
 // lastAxes is the axes of x that a variable's are, from the end.
 func lastAxes(name string, x *Node, v *graph.Variable) ([]int, *Node) {
+	if bad := graph.Invalid(name, x); bad != nil {
+		return nil, bad
+	}
+	if v == nil {
+		return nil, without(name, x, "gain")
+	}
 	shape := v.Spec().Shape
 	lead := x.Rank() - len(shape)
 	if lead < 0 || !slices.Equal(x.Shape()[lead:], shape) {

@@ -183,6 +183,18 @@ func (c *combination) fold(ys []*Node, axis, n int) []*Node {
 	return ys
 }
 
+// folded is fold, then init∘ that where init is set, which may also be one op for a backend that has it.
+func (c *combination) folded(ys []*Node, axis, n int, init bool) []*Node {
+	made, from := c.fold(ys, axis, n), ys
+	if init {
+		made, from = c.started(made), slices.Concat(ys, c.inits)
+	}
+	if n <= 2 { // elementwise
+		return made
+	}
+	return compose(FoldByOp{c.f, axis}, from, made)
+}
+
 // started is init∘ys, or ys where there are no initial values.
 func (c *combination) started(ys []*Node) []*Node {
 	if c.inits == nil {

@@ -46,7 +46,7 @@ func ReduceBy(f *graph.Func, xs []*Node, inits []any, axes ...int) []*Node {
 		kept = slices.Concat(kept, sorted)
 	}
 	ys := each(c.xs, func(x *Node) *Node { return Reshape(permute(x, kept), before, n, behind) })
-	return c.started(each(c.fold(ys, 1, n), func(y *Node) *Node { return Reshape(y, out...) }))
+	return each(c.folded(ys, 1, n, true), func(y *Node) *Node { return Reshape(y, out...) })
 }
 
 // ReduceWindowBy is out[b…, o…] = init∘x₀∘x₁∘…, over window o of x[b…, …] in row-major order, where w
@@ -79,10 +79,13 @@ func ReduceWindowBy(f *graph.Func, xs []*Node, inits []any, w Sliding) []*Node {
 	if bad != nil {
 		return repeat(bad, len(xs))
 	}
-	for _, a := range slices.Backward(axes) {
-		ys = c.slide(ys, a)
+	if len(axes) == 0 {
+		return c.started(ys)
 	}
-	return c.started(ys)
+	for i, a := range slices.Backward(axes) {
+		ys = c.slide(ys, a, i == 0)
+	}
+	return ys
 }
 
 // padded is the operands with their padding, which is the initial values.
@@ -107,8 +110,8 @@ func (c *combination) padded(axes []slidingAxis) (ys []*Node, bad *Node) {
 	return ys, nil
 }
 
-// slide folds the windows of one axis.
-func (c *combination) slide(ys []*Node, a slidingAxis) []*Node {
+// slide folds the windows of one axis. The last one meets the initial values.
+func (c *combination) slide(ys []*Node, a slidingAxis, last bool) []*Node {
 	if bad := graph.Invalid(c.op, ys...); bad != nil {
 		return repeat(bad, len(ys))
 	}
@@ -119,5 +122,5 @@ func (c *combination) slide(ys []*Node, a slidingAxis) []*Node {
 		return graph.Apply(o, Reshape(y, before, shape[a.axis], behind))
 	})
 	shape[a.axis] = a.count
-	return each(c.fold(windows, 3, a.size), func(y *Node) *Node { return Reshape(y, shape...) })
+	return each(c.folded(windows, 3, a.size, last), func(y *Node) *Node { return Reshape(y, shape...) })
 }

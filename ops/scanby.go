@@ -45,10 +45,14 @@ func ScanBy(f *graph.Func, xs []*Node, inits []any, axis int, options ...ScanOpt
 		return x
 	}
 	ys := each(c.xs, func(x *Node) *Node { return turn(Reshape(x, lines...)) })
+	from := slices.Concat(ys, c.inits)
 	if o.Exclusive {
 		ys = c.after(c.scan(every(ys, 1, 0, 1, n-1), n-1), lines)
 	} else {
 		ys = c.started(c.scan(ys, n))
+	}
+	if n > 1 {
+		ys = compose(ScanByOp{c.f, 1, o.Exclusive}, from, ys)
 	}
 	return each(ys, func(y *Node) *Node { return Reshape(turn(y), c.shape...) })
 }

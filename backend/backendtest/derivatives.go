@@ -26,13 +26,14 @@ func (s *suite) derivatives(t reporter, where string, r Row, in []array) {
 		}
 		at := where + ", " + name
 		plain := views(in, arrangements[0], rng)
-		want, calls, err := s.eager(s.next(), f, plain)
+		b := s.next()
+		want, calls, err := s.eager(b, f, plain)
 		if err != nil {
 			t.Errorf("%s: %v", at, err)
 			continue
 		}
 		for _, c := range calls {
-			checkCall(t, s.backends[0], at, c)
+			checkCall(t, b, at, c)
 		}
 		if r.Eager == "" {
 			s.compiled(t, at, f, plain, want)
@@ -101,8 +102,12 @@ func (s *suite) large(t reporter, r Row, seed uint64) {
 				checkCall(t, s.backends[0], "large, "+dt.String(), c)
 			}
 		}
-		for k, b := range s.backends[1:] {
-			for _, how := range []arrangement{arrangements[0], arrangements[4]} {
+		others, layouts := s.backends[1:], []arrangement{arrangements[0], arrangements[4]}
+		if s.options.Threads != "" {
+			others, layouts = others[:1], layouts[1:]
+		}
+		for k, b := range others {
+			for _, how := range layouts {
 				got, _, err := s.eager(b, r.Build, views(in, how, rng))
 				if err != nil {
 					t.Errorf("large, %s, %d threads: %v", dt, k+2, err)

@@ -89,6 +89,7 @@ func (e Exact) withGradients() func(in []*Node) []*Node {
 }
 
 func (s *suite) exact(t *testing.T) {
+	s = s.parallel(t, 0)
 	for _, e := range Exacts() {
 		t.Run(e.Name, func(t *testing.T) {
 			if err := e.Check(s.next()); err != nil {

@@ -33,13 +33,14 @@ func (s *suite) functions(t reporter, n int) {
 func (s *suite) function(t reporter, dt tensor.DType, op graph.Op, in ...array) {
 	t.Helper()
 	f := func(x []*Node) []*Node { return []*Node{graph.Apply(op, x...)} }
-	_, calls, err := s.eager(s.next(), f, views(in, arrangements[0], rand.New(rand.NewPCG(1, 1))))
+	b := s.next()
+	_, calls, err := s.eager(b, f, views(in, arrangements[0], rand.New(rand.NewPCG(1, 1))))
 	if err != nil {
 		t.Errorf("%s of %s: %v", op.Name(), dt, err)
 		return
 	}
 	for _, c := range calls {
-		checkCall(t, s.backends[0], fmt.Sprintf("%s, functions", dt), c)
+		checkCall(t, b, fmt.Sprintf("%s, functions", dt), c)
 	}
 }
 

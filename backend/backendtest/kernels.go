@@ -11,11 +11,19 @@ import (
 
 // kernels holds the kernels of every row to graph's contract, through graph.CompileOp alone.
 func (s *suite) kernels(t *testing.T) {
+	alone := s.options.Allocations == "" // who counts allocations is
+	if !alone {
+		t.Parallel()
+	}
 	for k, r := range Table() {
 		if s.leftOut(k + 1) {
 			continue
 		}
 		t.Run(r.Name(), func(t *testing.T) {
+			if !alone {
+				t.Parallel()
+			}
+			s := s.own(t, 0)
 			for _, dt := range kernelDTypes(r, k) {
 				rng := rand.New(rand.NewPCG(uint64(k), 3))
 				in := samples(r.In, dt, integral[k%len(integral)], uint64(k))
@@ -34,6 +42,7 @@ func (s *suite) kernels(t *testing.T) {
 		})
 	}
 	t.Run("graph.Copy", func(t *testing.T) {
+		s := s.own(t, 0)
 		rng := rand.New(rand.NewPCG(1, 3))
 		for _, dt := range tensor.DTypes {
 			in := in(payloads, 3, 4, 2).make(rng, dt)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/graph"
@@ -14,30 +15,39 @@ import (
 
 // Run holds a backend to the table: every row in every dtype and layout, on one, two and three threads, eager
 // and compiled, against the reference and bit by bit against itself; the exact cases; the contract of
-// kernels; and draws at random, of kernels and of their rules. open gives the backend with a number of threads. With -short a seeded sample of the rows is run.
+// kernels; and draws at random, of kernels and of their rules. open gives the backend with a number of threads, which
+// must be safe for concurrent use: the parts of the suite run in parallel. With -short a seeded sample of the rows is run.
 func Run(t *testing.T, open func(threads int) graph.Backend) { RunWith(t, open, Options{}) }
 
 // Options of RunWith.
 type Options struct {
 	// Allocations says why it is not checked that kernels allocate nothing.
 	Allocations string
+	// Threads says why their number makes no difference: large samples, whose results may depend on it, are then run
+	// on one backend besides the first.
+	Threads string
 	// Sample is how many rows there are for each that a short run takes; 0 is 6.
 	Sample int
 }
 
 // RunWith is Run with options.
 func RunWith(t *testing.T, open func(threads int) graph.Backend, o Options) {
-	s := &suite{backends: []graph.Backend{open(1), open(2), open(3)}, options: o}
-	if o.Allocations != "" {
-		t.Log("allocations are not checked:", o.Allocations)
+	s := &suite{options: o, spare: &spare{open: func() graph.Backend { return open(1) }}}
+	if o.Threads == "" {
+		s.backends = []graph.Backend{open(1), open(2), open(3)}
 	}
-	t.Run("rows", s.rows)
+	for what, why := range map[string]string{"allocations are not checked": o.Allocations, "threads are not compared": o.Threads} {
+		if why != "" {
+			t.Logf("%s: %s", what, why)
+		}
+	}
+	t.Run("windows", func(t *testing.T) { s.parallel(t, 0).windows(t, 3000) })
+	t.Run("functions", func(t *testing.T) { s.parallel(t, 0).functions(t, 150) })
+	t.Run("gradients", func(t *testing.T) { s.parallel(t, 0).gradients(t, 300) })
+	t.Run("shapes", func(t *testing.T) { s.parallel(t, 0).shapes(t, 1500) })
 	t.Run("exact", s.exact)
 	t.Run("kernels", s.kernels)
-	t.Run("windows", func(t *testing.T) { s.windows(t, 3000) })
-	t.Run("functions", func(t *testing.T) { s.functions(t, 150) })
-	t.Run("gradients", func(t *testing.T) { s.gradients(t, 300) })
-	t.Run("shapes", func(t *testing.T) { s.shapes(t, 1500) })
+	t.Run("rows", s.rows)
 }
 
 // reporter is what the checks need of a *testing.T.
@@ -47,10 +57,55 @@ type reporter interface {
 	Failed() bool
 }
 
+// suite is what a test runs on: backends by number of threads, from 1. Where threads make no difference they are one.
 type suite struct {
-	backends []graph.Backend // by number of threads, from 1
+	backends []graph.Backend
 	options  Options
 	turn     int
+	spare    *spare
+}
+
+// spare are the backends that no test runs on at present. Tests that share one would wait for each other's work.
+type spare struct {
+	open func() graph.Backend
+	mu   sync.Mutex
+	list []graph.Backend
+}
+
+func (p *spare) take() graph.Backend {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.list); n > 0 {
+		b := p.list[n-1]
+		p.list = p.list[:n-1]
+		return b
+	}
+	return p.open()
+}
+
+func (p *spare) put(b graph.Backend) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.list = append(p.list, b)
+}
+
+// parallel makes a test one of those that run in parallel. It gives the test a suite that takes the backends in turn
+// from one of them on.
+func (s *suite) parallel(t *testing.T, turn int) *suite {
+	t.Parallel()
+	return s.own(t, turn)
+}
+
+// own is a suite for one test.
+func (s *suite) own(t *testing.T, turn int) *suite {
+	own := *s
+	own.turn = turn
+	if s.options.Threads != "" {
+		b := s.spare.take()
+		t.Cleanup(func() { s.spare.put(b) })
+		own.backends = []graph.Backend{b, b, b}
+	}
+	return &own
 }
 
 // next takes the backends in turn.
@@ -66,11 +121,13 @@ func (s *suite) leftOut(row int) bool {
 }
 
 func (s *suite) rows(t *testing.T) {
+	t.Parallel()
 	for k, r := range Table() {
 		if s.leftOut(k) {
 			continue
 		}
 		t.Run(r.Name(), func(t *testing.T) {
+			s := s.parallel(t, k)
 			for _, dt := range tensor.DTypes {
 				if !r.Takes(dt) {
 					s.refuses(t, r, dt)

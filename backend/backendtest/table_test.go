@@ -49,6 +49,9 @@ func TestRowNamesDiffer(t *testing.T) {
 // byPasses are the operations that no builder makes, but passes and rules, and what holds them instead.
 var byPasses = map[string]string{
 	"ExpandOp":       "the gradient of ops.CompressOp; backend/cpu: TestConformance/shapes, TestMasked, FuzzCompile",
+	"FoldByOp":       "graph.Compile puts it for the calls of ReduceBy; backend/cuda: TestFoldBy",
+	"ScatterByOp":    "graph.Compile puts it for the calls of control.ScatterBy; backend/cuda: TestScatterBy",
+	"ScanByOp":       "graph.Compile puts it for the calls of ScanBy; backend/cuda: TestScanBy",
 	"CheckPlacesOp":  "graph.Compile splits it off; backend/cpu: TestEmbeddingStep, FuzzCompile",
 	"SparseUpdateOp": "graph.Compile makes it of x − s·Scatter(0, u); backend/cpu: TestSparseUpdates, FuzzCompile",
 }

@@ -21,6 +21,9 @@ func compileBinary(op ops.BinaryOp, out graph.Operand, in []graph.Operand) (grap
 	if err := accepts(a.DType, out, a, b); err != nil {
 		return nil, err
 	}
+	if k := chainOfOne(op, out, a, b); k != nil {
+		return k, nil
+	}
 	if k := chooseBinary(op.Fn, out, a, b); k != nil {
 		return k, nil
 	}

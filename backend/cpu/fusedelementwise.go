@@ -43,6 +43,11 @@ func compileFused(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, erro
 		return nil, err
 	}
 	k := &fusedElementwise{program: p, planes: cutPlanes(p.tileElements(), p.layouts...)}
+	if len(p.instructions) == 1 && p.registers == 0 { // a chain, which keeps nothing in a cache
+		if long := cutPlanes(longRun, p.layouts...); long.chainable(p.instructions[0].from[1]) {
+			k.planes = long
+		}
+	}
 	k.Operands = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)}
 	for o := range out {
 		over := make([]bool, len(in))

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -80,7 +81,7 @@ func widenerOf(dt tensor.DType) func([]int64, *tensor.Storage, int, int) {
 }
 
 func newIndexOperand(o graph.Operand, axis int, x tensor.Layout, window int, wrap bool) indexOperand {
-	own := squeeze(o.Layout)
+	own := planning.Distinct(o.Layout)
 	p := indexOperand{
 		own: own, ownAt: newNest(own), dtype: o.DType, widen: widenerOf(o.DType), axis: axis,
 		extent: x.Shape[axis], window: window, stride: x.Strides[axis], last: int64(x.Shape[axis] - window),

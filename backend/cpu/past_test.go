@@ -26,6 +26,9 @@ func TestPast(t *testing.T) {
 		{"dear", "what is computed for long is not", func(x, _ *graph.Node) []*graph.Node {
 			return []*graph.Node{ops.Tanh(x)}
 		}},
+		{"links", "an op alone is a chain of one link", func(x, y *graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Add(x, y), ops.Sub(x, y), ops.Mul(x, x), ops.Div(y, x), ops.Maximum(x, y), ops.Minimum(y, x)}
+		}},
 		{"transposed", "an operand has scratch too", func(x, y *graph.Node) []*graph.Node {
 			return []*graph.Node{ops.Add(ops.Transpose(x, 1, 0), ops.Transpose(y, 1, 0))}
 		}},

@@ -173,17 +173,3 @@ func (c *copyRun) do(x *Exec, to tensor.Write, from tensor.Read) {
 type zeroRows struct{ movement }
 
 func (z *zeroRows) row(at, step *slotOffsets, n int) { z.miss(at, step, n) }
-
-// squeeze gives extent 1 to the axes along which a layout repeats itself: its distinct elements, in order.
-func squeeze(l tensor.Layout) tensor.Layout {
-	if l.Size() == 0 {
-		return l
-	}
-	l.Shape = slices.Clone(l.Shape)
-	for a, s := range l.Strides {
-		if s == 0 {
-			l.Shape[a] = 1
-		}
-	}
-	return l
-}

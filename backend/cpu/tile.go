@@ -38,6 +38,7 @@ type tiled struct {
 	cost   int           // of an element: cheap or dear
 	widest int           // bytes of an element, in any form
 	past   bool          // the result is so large that it is written past the caches
+	chain  bool          // by the plane itself, a chain, and not from scratch
 	plane  func(t *tile) // computes the plane that t stands on
 	runs   planning.States[tiledRun]
 }
@@ -101,14 +102,15 @@ var tiles planning.States[tile]
 func (r *tiledRun) chunk(lo, hi int) {
 	t := tiles.Get()
 	t.planes, t.mem = &r.planes, r.mem
-	t.past = r.past && !slices.Contains(r.mem[1:], r.mem[0])
+	past := r.past && !slices.Contains(r.mem[1:], r.mem[0])
+	t.past, t.chainPast = past && !r.tiled.chain, past && r.tiled.chain
 	t.seek(&r.grid, lo)
 	for range hi - lo {
 		t.h, t.w = r.extents(&t.cursor)
 		r.plane(t)
 		t.next(&r.grid)
 	}
-	if t.past {
+	if past {
 		simd.FencePast()
 	}
 	t.planes, t.mem = nil, memory{}

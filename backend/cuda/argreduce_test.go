@@ -103,3 +103,24 @@ func TestArgReduceTies(t *testing.T) {
 		}
 	}
 }
+
+// TestArgReduceMagnitudes: complex numbers whose squares no float holds are ordered by their magnitudes all the same.
+func TestArgReduceMagnitudes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, c := range []struct {
+		dt        tensor.DType
+		exponents []int
+	}{{tensor.Complex64, []int{-140, -100, 100, 120}}, {tensor.Complex128, []int{-1070, -700, 700, 1020}}} {
+		for _, e := range c.exponents {
+			for fn := ops.ArgMaxAbsFn; fn <= ops.ArgMinAbsFn; fn++ {
+				for axis := range 2 {
+					l := tensor.RowMajor([]int{36, 39})
+					in := floatsView(c.dt, l, func() float64 { return math.Ldexp(rng.Float64()-0.5, e) })
+					out := graph.Operand{DType: tensor.Int32, Layout: tensor.RowMajor(without(l.Shape, []int{axis}))}
+					op := ops.ArgReduceOp{Fn: fn, Axis: axis, Index: tensor.Int32}
+					sameAsCPU(t, op, []tensor.View{in}, []graph.Operand{out}, nil)
+				}
+			}
+		}
+	}
+}

@@ -45,6 +45,9 @@ type Options struct {
 	// the tensor cores above all, and its sums have other last bits. It is looked for by its names, or where the
 	// environment's ADJOINT_CUBLAS says, which asks for it too.
 	CUBLAS bool
+	// AtomicScatter lets scatters add float32 and float64 by atomic operations, in any order: no sort and no memory
+	// for it, but other last bits, which may differ from run to run, and on a GPU zero for what is subnormal in float32.
+	AtomicScatter bool
 
 	library *cublas.API // nil: none
 }
@@ -59,6 +62,8 @@ type Backend struct {
 	memory  *allocator
 	cublas  *cublas.Handle // nil: products of matrices are ours
 	domain  tensor.AllocationDomain
+
+	atomicScatter bool // of floats
 
 	functions functions
 	mu        sync.Mutex
@@ -158,7 +163,7 @@ func openOn(d *driver.Driver, device int, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{ordinal: device, domain: tensor.NewAllocationDomain()}
+	b := &Backend{ordinal: device, domain: tensor.NewAllocationDomain(), atomicScatter: o.AtomicScatter}
 	if b.about, err = describe(v); err != nil {
 		return nil, err
 	}

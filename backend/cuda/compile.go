@@ -49,6 +49,12 @@ func compile(b *Backend, op graph.Op, out, in []graph.Operand, used []bool) (gra
 		return compileConv(b, op, out, in)
 	case ops.ScanOp:
 		return compileScan(b, op, out, in, used)
+	case ops.FoldByOp:
+		return compileFoldBy(b, op, out, in)
+	case ops.ScanByOp:
+		return compileScanBy(b, op, out, in)
+	case ops.ScatterByOp:
+		return compileScatterBy(b, op, out, in)
 	case ops.ReduceOp:
 		return compileReduce(b, op, out, in)
 	}

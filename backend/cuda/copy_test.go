@@ -52,12 +52,14 @@ func TestCopy(t *testing.T) {
 		}
 	})
 	t.Run("lines that start anywhere", func(t *testing.T) {
-		for k := range 34 {
-			n, offset := []int{300, 5}[k%2], k/2 // a line of 5 can end before the first vector
-			from := tensor.Layout{Shape: []int{n}, Strides: []int{1}, Offset: offset}
-			to := tensor.Layout{Shape: []int{n}, Strides: []int{1}, Offset: 16 - offset}
-			copied(randomView(r, tensor.Uint8, from), from).check(t)
-			copied(randomView(r, tensor.Uint8, from), to).check(t)
+		for _, dt := range widths {
+			for k := range 34 {
+				n, offset := []int{300, 5}[k%2]/dt.Size(), k/2 // a line of 5 bytes can end before the first vector
+				from := tensor.Layout{Shape: []int{n}, Strides: []int{1}, Offset: offset}
+				to := tensor.Layout{Shape: []int{n}, Strides: []int{1}, Offset: 16 - offset}
+				copied(randomView(r, dt, from), from).check(t)
+				copied(randomView(r, dt, from), to).check(t)
+			}
 		}
 	})
 }

@@ -27,6 +27,12 @@ func drawChain(r *rand.Rand) chain {
 	shape := make([]int, r.IntN(4))
 	for a := range shape {
 		shape[a] = 1 + r.IntN(5)
+		if r.IntN(4) == 0 {
+			shape[a] = 1 + r.IntN(300) // more elements than a block has threads
+		}
+	}
+	for tensor.Size(shape) > 3000 {
+		shape = shape[1:]
 	}
 	dt := chainTypes[r.IntN(len(chainTypes))]
 	var c chain
@@ -76,6 +82,7 @@ func drawChain(r *rand.Rand) chain {
 		}
 		c.steps = append(c.steps, s)
 	}
+	c.useAll(dt)
 	for i, s := range c.steps {
 		if i == len(c.steps)-1 || s.Spec.DType == dt && r.IntN(4) == 0 {
 			c.results, c.out = append(c.results, i), append(c.out, drawLayout(r, shape))
@@ -84,31 +91,80 @@ func drawChain(r *rand.Rand) chain {
 	return c
 }
 
+// useAll adds to the last step what it does not depend on: else mistakes there make no difference.
+func (c *chain) useAll(dt tensor.DType) {
+	last := len(c.steps) - 1
+	used := map[int]bool{}
+	var use func(f int)
+	use = func(f int) {
+		used[f] = true
+		if f < 0 {
+			for _, from := range c.steps[^f].In {
+				use(from)
+			}
+		}
+	}
+	use(^last)
+	add := func(f int) {
+		if !used[f] {
+			use(f)
+			c.steps = append(c.steps, graph.FusedStep{Op: ops.BinaryOp{Fn: ops.BinaryAdd}, In: []int{^(len(c.steps) - 1), f}, Spec: c.steps[last].Spec})
+		}
+	}
+	for k := last; k >= 0; k-- {
+		if c.steps[k].Spec.DType == dt {
+			add(^k)
+		}
+	}
+	for f := range c.in {
+		add(f)
+	}
+}
+
+// writer is what writes the kernel of a chain.
+func (c chain) writer() *elementwiseWriter {
+	var in, out []graph.Operand
+	for _, v := range c.in {
+		in = append(in, graph.Operand{DType: v.DType(), Layout: v.Layout()})
+	}
+	for i, l := range c.out {
+		out = append(out, graph.Operand{DType: c.dtypes()[i], Layout: l})
+	}
+	return newElementwiseWriter(c.steps, c.results, out, in)
+}
+
+func (c chain) dtypes() []tensor.DType {
+	dtypes := make([]tensor.DType, len(c.out))
+	for i, s := range c.results {
+		dtypes[i] = c.steps[s].Spec.DType
+	}
+	return dtypes
+}
+
+// chains draws those of TestChains: of every fourth, elements are taken to be too many for 31 bits.
+func chains(n int, do func(i int, c chain)) {
+	r := rngOf("TestChains")
+	for i := range n {
+		c := drawChain(r)
+		if i%4 == 3 {
+			narrowElements = 1
+		}
+		do(i, c)
+		narrowElements = 1 << 31
+	}
+}
+
 // TestChains: fused steps on any layouts give the CPU's bits, and what stands for the text of a kernel stands for
 // no other.
 func TestChains(t *testing.T) {
-	r := rng(t)
 	texts := map[string]string{}
-	for range draws(240) {
-		c := drawChain(r)
-		dtypes := make([]tensor.DType, len(c.out))
-		for i, s := range c.results {
-			dtypes[i] = c.steps[s].Spec.DType
-		}
+	chains(draws(240), func(_ int, c chain) {
 		op := graph.FusedOp{Steps: c.steps, Results: c.results}
-		same := twin{op: op, in: c.in, out: c.out, dtypes: dtypes, loose: true}
+		same := twin{op: op, in: c.in, out: c.out, dtypes: c.dtypes(), loose: true}
 		if err := same.check(t); err != nil {
 			t.Fatal(err)
 		}
-
-		var in, out []graph.Operand
-		for _, v := range c.in {
-			in = append(in, graph.Operand{DType: v.DType(), Layout: v.Layout()})
-		}
-		for i, l := range c.out {
-			out = append(out, graph.Operand{DType: dtypes[i], Layout: l})
-		}
-		w := newElementwiseWriter(c.steps, c.results, out, in)
+		w := c.writer()
 		text, err := w.text()
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +178,7 @@ func TestChains(t *testing.T) {
 		if p := head.Params; len(p) != 2 || p[0].Size != 8 || p[1].Size != 8*len(slots) {
 			t.Fatalf("parameters %v, Go passes 8 and %d bytes", p, 8*len(slots))
 		}
-	}
+	})
 	if len(texts) < draws(240)/2 {
 		t.Errorf("%d kernels", len(texts))
 	}

@@ -53,8 +53,10 @@ func alongAxis(op ops.IotaOp) tensor.Layout {
 	return l
 }
 
-// wide reports whether elements are too many for 31 bits.
-func (w *elementwiseWriter) wide() bool { return w.size >= 1<<31 }
+// narrowElements is how many elements are too many for numbers of 31 bits. Tests change it.
+var narrowElements = 1 << 31
+
+func (w *elementwiseWriter) wide() bool { return w.size >= narrowElements }
 
 // slots are the parameters, and where those of the operands begin.
 func (w *elementwiseWriter) slots() (slots []uint64, address []int) {
@@ -228,13 +230,9 @@ func (w *elementwiseWriter) body(k *ptx.Kernel, address []string) error {
 				args, types = append(args, made[^f]), append(types, w.steps[^f].Spec.DType)
 			}
 		}
-		bits, count := wordsOf(s.Spec.DType)
+		bits, _ := wordsOf(s.Spec.DType)
 		var err error
 		switch op := s.Op.(type) {
-		case graph.Copy:
-			made[i] = args[0]
-		case ops.SelectOp:
-			made[i] = w.selected(k, args, bits, count)
 		case ops.IotaOp:
 			made[i], err = k.Call(fmt.Sprintf("cast_int64_%s", op.DType), bits, ptx.Of(64, address[places]))
 			places++
@@ -243,7 +241,7 @@ func (w *elementwiseWriter) body(k *ptx.Kernel, address []string) error {
 				ptx.Of(64, address[places+1]), ptx.Of(64, address[places]))
 			places += 2
 		default:
-			made[i], err = k.Call(scalarName(s.Op, types, s.Spec.DType), bits, args...)
+			made[i], err = scalarStep(k, s.Op, types, s.Spec.DType, args)
 		}
 		if err != nil {
 			return tensor.Errorf("", tensor.ErrUnsupported, "%s of %v: %v", s.Op.Name(), types, err)
@@ -255,8 +253,20 @@ func (w *elementwiseWriter) body(k *ptx.Kernel, address []string) error {
 	return nil
 }
 
+// scalarStep is an op on elements of some types.
+func scalarStep(k *ptx.Kernel, op graph.Op, types []tensor.DType, out tensor.DType, args []ptx.Value) (ptx.Value, error) {
+	bits, count := wordsOf(out)
+	switch op.(type) {
+	case graph.Copy:
+		return args[0], nil
+	case ops.SelectOp:
+		return selected(k, args, bits, count), nil
+	}
+	return k.Call(scalarName(op, types, out), bits, args...)
+}
+
 // selected is args[1] where the bool args[0] holds, else args[2].
-func (w *elementwiseWriter) selected(k *ptx.Kernel, args []ptx.Value, bits, count int) ptx.Value {
+func selected(k *ptx.Kernel, args []ptx.Value, bits, count int) ptx.Value {
 	holds, v := k.Register("pred"), k.Value(bits, count)
 	k.Emit("setp.ne.b16 %s, %s, 0", holds, args[0].Registers()[0])
 	for i, r := range v.Registers() {

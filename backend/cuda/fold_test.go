@@ -71,21 +71,13 @@ func storageOf(dt tensor.DType, l tensor.Layout) *tensor.Storage {
 }
 
 // foldView is a view with values everywhere, the holes included. special is how many in a hundred are zeros
-// of both signs, infinities or NaN.
+// of both signs, infinities or NaN; below 0 it is how many, and none is NaN.
 func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) tensor.View {
 	s := storageOf(dt, l)
 	b, err := s.Bytes()
 	if err != nil {
 		panic(err)
 	}
-	parts, of := 1, dt
-	switch dt {
-	case tensor.Complex64:
-		parts, of = 2, tensor.Float32
-	case tensor.Complex128:
-		parts, of = 2, tensor.Float64
-	}
-	n := parts * (len(b) / dt.Size())
 	switch {
 	case dt == tensor.Bool:
 		for i := range b {
@@ -97,16 +89,29 @@ func foldView(rng *rand.Rand, dt tensor.DType, l tensor.Layout, special int) ten
 		}
 	default:
 		specials := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, 1}
-		values := make([]float64, n)
-		for i := range values {
-			values[i] = float64(rng.NormFloat64() * 2)
-			if rng.IntN(100) < special {
-				values[i] = specials[rng.IntN(len(specials))]
-			}
+		if special < 0 {
+			special, specials = -special, specials[:4]
 		}
-		from, _ := tensor.Must(tensor.FromFloat64s(of, values, n)).Storage().Bytes()
-		copy(b, from)
+		return floatsView(dt, l, func() float64 {
+			v := float64(rng.NormFloat64() * 2)
+			if rng.IntN(100) < special {
+				v = specials[rng.IntN(len(specials))]
+			}
+			return v
+		})
 	}
+	return tensor.Must(tensor.NewView(s, dt, l))
+}
+
+// floatsView is a view of floats, or of complex numbers of which each part is drawn, with values everywhere.
+func floatsView(dt tensor.DType, l tensor.Layout, draw func() float64) tensor.View {
+	s := storageOf(dt, l)
+	b := tensor.Must(s.Bytes())
+	values := make([]float64, len(b)/dt.Real().Size())
+	for i := range values {
+		values[i] = draw()
+	}
+	copy(b, tensor.Must(tensor.Must(tensor.FromFloat64s(dt.Real(), values, len(values))).Storage().Bytes()))
 	return tensor.Must(tensor.NewView(s, dt, l))
 }
 

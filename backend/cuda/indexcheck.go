@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
 )
@@ -42,7 +43,7 @@ func newIndexCheck(b *Backend, s *windowSpec) (*indexCheck, error) {
 	c := &indexCheck{spec: s, fn: fn, empty: slices.Contains(s.window.IndexShape, 0)}
 	first := 0
 	for k, o := range s.index {
-		own, count := distinct(o.Layout), len(s.index)
+		own, count := planning.Distinct(o.Layout), len(s.index)
 		if !c.empty {
 			first = k
 		}
@@ -72,20 +73,6 @@ func newIndexCheck(b *Backend, s *windowSpec) (*indexCheck, error) {
 			len(s.index), s.window.IndexShape)
 	}
 	return c, nil
-}
-
-// distinct is a layout without the axes that repeat elements.
-func distinct(l tensor.Layout) tensor.Layout {
-	if l.Size() == 0 {
-		return l
-	}
-	l.Shape = slices.Clone(l.Shape)
-	for a, s := range l.Strides {
-		if s == 0 {
-			l.Shape[a] = 1
-		}
-	}
-	return l
 }
 
 // run starts the check of the operands of a run; args is room for what is passed.

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/ebitengine/purego"
@@ -62,7 +63,21 @@ var launches = []struct {
 	{"scan", ops.ScanOp{Fn: ops.ScanSum, Axis: 1}, specs(tensor.Float32, []int{64, 64})},
 	{"matmul", ops.MatMulOp{}, specs(tensor.Float32, []int{64, 64}, []int{64, 64})},
 	{"sort", ops.SortOp{Axis: 1, Keys: 1, Size: 4096}, specs(tensor.Float32, []int{4, 4096})},
+	{"gather", ops.GatherOp{Window: rows(3000, 8)}, append(table, positions)},
+	{"set by a table", ops.ScatterOp{Window: rows(3000, 8)}, append(updated, positions)},
+	{"add by a sort", ops.ScatterOp{Window: rows(3000, 8), Combine: ops.CombineAdd}, append(updated, positions)},
+	{"scan of a scatter", ops.ScatterScanOp{Window: rows(3000, 8)}, append(updated, positions)},
+	{"sparse update", ops.SparseUpdateOp{Window: rows(3000, 8)}, append(updated, positions)},
+	{"compress", ops.CompressOp{Count: 30}, append(table, tensor.Spec{DType: tensor.Bool, Shape: []int{30}})},
+	{"convolution of several phases", sliding([5]int{1, 1, 2, 1, 1}), specs(tensor.Float32, []int{3, 10, 8}, []int{5, 10, 3})},
 }
+
+// What is indexed in launches.
+var (
+	table     = slices.Clip(specs(tensor.Float32, []int{30, 8}))
+	updated   = slices.Clip(specs(tensor.Float32, []int{30, 8}, []int{3000, 8}))
+	positions = tensor.Spec{DType: tensor.Int32, Shape: []int{3000}}
+)
 
 func specs(dt tensor.DType, shapes ...[]int) []tensor.Spec {
 	var s []tensor.Spec

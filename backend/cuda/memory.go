@@ -41,6 +41,7 @@ type block struct {
 	prev, next *block // neighbours in the segment
 	waits      uint64 // how often a wait for the stream had begun when it, or a part of it, was last given back
 	before     bool   // it was in use before
+	kind       int    // the list of its segment
 }
 
 // allocator hands out device memory for one stream: a block that is given back can be used again at once, since
@@ -59,6 +60,7 @@ type allocator struct {
 	limit int
 	room  int  // what may be reserved before tensors that nobody reaches are looked for
 	over  bool // closed
+	exact bool // every block is a segment of its own and has the bytes that were asked for: tests see every access beyond
 }
 
 func newAllocator(take func(int) (driver.Ptr, error), give func(driver.Ptr) error, idle func() error,
@@ -95,7 +97,9 @@ func (a *allocator) alloc(size int) (*block, error) {
 	if size > mostBytes {
 		return nil, fmt.Errorf("%d bytes: %w", size, driver.ErrOutOfMemory)
 	}
-	size = rounded(size)
+	if !a.exact {
+		size = rounded(size)
+	}
 	if a.crowded(size) {
 		a.makeRoom(size)
 	}
@@ -162,21 +166,24 @@ func (a *allocator) tryAlloc(size int) (*block, error) {
 
 // find takes a free block, or one of a new segment, off the lists.
 func (a *allocator) find(size int) (*block, error) {
-	kind := pool(size)
+	kind, least := pool(size), segmentFor(size)
+	if a.exact {
+		kind, least = 1, max(1, size)
+	}
 	list := a.free[kind]
-	if k, _ := slices.BinarySearchFunc(list, size, bySize); k < len(list) {
+	if k, _ := slices.BinarySearchFunc(list, size, bySize); k < len(list) && (!a.exact || list[k].size == least) {
 		b := list[k]
 		a.free[kind] = slices.Delete(list, k, k+1)
-		return a.cut(b, size, kind), nil
+		return a.cut(b, size), nil
 	}
-	b, err := a.segment(segmentFor(size))
+	b, err := a.segment(least)
 	if errors.Is(err, driver.ErrOutOfMemory) {
 		b, err = a.segment(size) // where there is no room for what others could use too
 	}
 	if err != nil {
 		return nil, err
 	}
-	return a.cut(b, size, kind), nil
+	return a.cut(b, size), nil
 }
 
 // segment asks the driver for memory.
@@ -190,7 +197,11 @@ func (a *allocator) segment(size int) (*block, error) {
 		return nil, err
 	}
 	a.stats.Reserved += size
-	return &block{at: at, size: size}, nil
+	b := &block{at: at, size: size}
+	if size != smallSegment { // those that small blocks are cut from are of one size
+		b.kind = 1
+	}
+	return b, nil
 }
 
 func bySize(b *block, size int) int {
@@ -201,18 +212,18 @@ func bySize(b *block, size int) int {
 }
 
 // cut keeps the rest of a block that is too large.
-func (a *allocator) cut(b *block, size, kind int) *block {
+func (a *allocator) cut(b *block, size int) *block {
 	rest := b.size - size
-	if rest < granule || kind == 1 && rest < largeRest {
+	if rest < granule || b.kind == 1 && rest < largeRest {
 		return b
 	}
 	r := a.block()
-	*r = block{at: b.at + driver.Ptr(size), size: rest, prev: b, next: b.next, waits: b.waits, before: b.before}
+	*r = block{at: b.at + driver.Ptr(size), size: rest, prev: b, next: b.next, waits: b.waits, before: b.before, kind: b.kind}
 	if r.next != nil {
 		r.next.prev = r
 	}
 	b.next, b.size = r, size
-	a.keep(r, kind)
+	a.keep(r, r.kind)
 	return b
 }
 
@@ -258,9 +269,8 @@ func (a *allocator) release(b *block) {
 	b.used, b.before, b.waits = false, true, a.begun()
 	a.stats.Blocks--
 	a.stats.InUse -= b.size
-	kind := a.kindOf(b)
 	if p := b.prev; p != nil && !p.used {
-		a.drop(p, kind)
+		a.drop(p, b.kind)
 		p.size, p.next, p.waits, p.before = p.size+b.size, b.next, b.waits, true
 		if b.next != nil {
 			b.next.prev = p
@@ -269,29 +279,14 @@ func (a *allocator) release(b *block) {
 		b = p
 	}
 	if n := b.next; n != nil && !n.used {
-		a.drop(n, kind)
+		a.drop(n, b.kind)
 		b.size, b.next = b.size+n.size, n.next
 		if n.next != nil {
 			n.next.prev = b
 		}
 		a.spare = append(a.spare, n)
 	}
-	a.keep(b, kind)
-}
-
-// kindOf is the list of a block's segment: those that small blocks are cut from are of one size.
-func (a *allocator) kindOf(b *block) int {
-	size := b.size
-	for p := b.prev; p != nil; p = p.prev {
-		size += p.size
-	}
-	for n := b.next; n != nil; n = n.next {
-		size += n.size
-	}
-	if size == smallSegment {
-		return 0
-	}
-	return 1
+	a.keep(b, b.kind)
 }
 
 // busy reports whether kernels may still use a block for what it was before: no wait for the stream that began

@@ -30,23 +30,25 @@ const (
 	launchedTo = "ADJOINT_CUDA_LAUNCHED" // the file that gets the names of the kernels that they launched
 )
 
-// familyTests are the tests of each family of kernels.
+// familyTests are the tests of each family of kernels. Those of elementwise are written for the chains of TestChains.
 var familyTests = map[string]string{
-	"argreduce":     "^(TestArgReduce|TestArgReduceAnywhere|TestArgReduceTies|TestLinesAnyhow)$",
-	"combine":       "^(TestScatterWindows|TestScatterExtremes|TestScatterRows)$",
-	"copy":          "^(TestCopy|TestPutSliceAndConcat)$",
-	"gather":        "^(TestGatherWindows|TestCheckPlaces|TestGatherRows|TestErrorsAreTheCPUs|TestIndexTypes)$",
-	"masked":        "^(TestMasked|TestMaskedTiles|TestMaskedList)$",
-	"matmul":        "^TestMatMul$",
-	"radix":         "^(TestSortEnds|TestSorts|TestScatterRows)$",
-	"reduce":        "^(TestReduce|TestReducePieces|TestLinesAnyhow)$",
-	"scan":          "^(TestScan|TestLinesAnyhow)$",
-	"scatter":       "^(TestScatterWindows|TestScatterRows|TestScatterSparse|TestIndexTypes)$",
-	"scatteratomic": "^(TestScatterWindows|TestScatterRows)$",
-	"scatterscan":   "^(TestScatterScanWindows|TestScatterRows)$",
-	"softmax":       "^(TestSoftmax|TestLinesAnyhow)$",
-	"sort":          "^(TestSortEnds|TestSorts|TestSearches)$",
-	"sparseupdate":  "^(TestSparseUpdateScales|TestSparseUpdateWindows|TestScatterRows)$",
+	"argreduce":     "^(TestArgReduce|TestArgReduceAnywhere|TestArgReduceTies|TestArgReduceMagnitudes|TestLinesAnyhow|TestLinesEveryWay)$",
+	"combine":       "^(TestScatterWindows|TestScatterExtremes|TestScatterRows|TestScattersEveryWay|TestWide)$",
+	"conv":          "^(TestConv|TestConvDrawn|TestConvFar|TestWide)$",
+	"copy":          "^(TestCopy|TestPutSliceAndConcat|TestWide)$",
+	"elementwise":   "^TestChains$",
+	"gather":        "^(TestGatherWindows|TestCheckPlaces|TestGatherRows|TestErrorsAreTheCPUs|TestIndexTypes|TestWide)$",
+	"masked":        "^(TestMasked|TestMaskedTiles|TestMaskedList|TestWide)$",
+	"matmul":        "^(TestMatMul|TestLinesAnyhow)$",
+	"radix":         "^(TestSortEnds|TestSorts|TestScatterRows|TestScattersEveryWay)$",
+	"reduce":        "^(TestReduce|TestReduceAnywhere|TestReducePieces|TestLinesAnyhow|TestLinesEveryWay)$",
+	"scan":          "^(TestScan|TestLinesAnyhow|TestLinesEveryWay)$",
+	"scatter":       "^(TestScatterWindows|TestScatterRows|TestScatterSparse|TestIndexTypes|TestScattersEveryWay|TestWide)$",
+	"scatteratomic": "^(TestScatterWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
+	"scatterscan":   "^(TestScatterScanWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
+	"softmax":       "^(TestSoftmax|TestLinesAnyhow|TestLinesEveryWay)$",
+	"sort":          "^(TestSortEnds|TestSorts|TestSearches|TestWide)$",
+	"sparseupdate":  "^(TestSparseUpdateScales|TestSparseUpdateWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
 }
 
 func TestMain(m *testing.M) {
@@ -77,20 +79,49 @@ func writeLaunched(path string) int {
 	return 0
 }
 
-// plant loads the mutant of the environment in the place of its kernel.
-func plant(b *Backend) error {
-	spec := os.Getenv(mutantIs)
-	if spec == "" {
-		return nil
+// planted is the mutant of the environment: its kernel, and which of the kernel's it is.
+func planted() (family, kernel string, number int, ok bool) {
+	part := strings.Split(os.Getenv(mutantIs), "/")
+	if len(part) != 3 {
+		return "", "", 0, false
 	}
-	part := strings.Split(spec, "/")
-	number, err := strconv.Atoi(part[2])
-	if err != nil {
-		return err
+	return part[0], part[1], must(strconv.Atoi(part[2])), true
+}
+
+// kernelText is a kernel as it ships, or the mutant that stands in its place.
+func kernelText(family, kernel string) string {
+	text := kernels.One(family, kernel)
+	if f, k, number, ok := planted(); ok && f == family && k == kernel {
+		return ptxsim.Mutants(text)[number].Text()
 	}
-	_, err = b.load(part[0]+"/"+part[1], part[1], func() (string, error) {
-		return ptxsim.Mutants(kernels.One(part[0], part[1]))[number].Text(), nil
+	return text
+}
+
+// chainKernels are the kernels of TestChains by what stands for them; their names are the numbers of the chains.
+func chainKernels(do func(name, key, text string)) {
+	seen := map[string]bool{}
+	chains(240, func(i int, c chain) {
+		if w := c.writer(); !seen[w.key()] {
+			seen[w.key()] = true
+			do(strconv.Itoa(i), w.key(), must(w.text()))
+		}
 	})
+}
+
+// plant loads the mutant of the environment in the place of its kernel.
+func plant(b *Backend) (err error) {
+	family, kernel, number, ok := planted()
+	switch {
+	case !ok:
+	case family == "elementwise":
+		chainKernels(func(name, key, text string) {
+			if name == kernel {
+				_, err = b.generated(key, family, func() (string, error) { return ptxsim.Mutants(text)[number].Text(), nil })
+			}
+		})
+	default:
+		_, err = b.load(family+"/"+kernel, kernel, func() (string, error) { return kernelText(family, kernel), nil })
+	}
 	return err
 }
 
@@ -171,27 +202,39 @@ func firstFailure(output []byte) string {
 	return "an end without a word"
 }
 
-// drawMutants draws mistakes in the kernels that the tests of a family launch.
-func drawMutants(t *testing.T, family string) []suspect {
+// launchedKernels gives the kernels of a family that its tests launch, and how many of them there are.
+func launchedKernels(t *testing.T, family string, do func(kernel, entry, text string)) (launched, total int) {
+	if family == "elementwise" {
+		chainKernels(func(name, _, text string) {
+			launched++
+			do(name, family, text)
+		})
+		return launched, launched
+	}
 	path := filepath.Join(t.TempDir(), family)
-	if output, err := runTests(familyTests[family], true, launchedTo, path); err != nil {
+	if output, err := runTests(familyTests[family], false, launchedTo, path); err != nil {
 		t.Fatalf("%s without a mutant: %v\n%s", family, err, output)
 	}
-	kinds := map[string][]suspect{}
-	launched := 0
 	for name := range strings.Lines(string(must(os.ReadFile(path)))) {
-		name = strings.TrimSpace(name)
-		kernel, ok := strings.CutPrefix(name, family+"/")
-		if !ok {
-			continue
-		}
-		launched++
-		for i, m := range ptxsim.Mutants(kernels.One(family, kernel)) {
-			s := suspect{fmt.Sprintf("%s/%d", name, i), m}
-			kinds[s.kind()] = append(kinds[s.kind()], s)
+		if kernel, ok := strings.CutPrefix(strings.TrimSpace(name), family+"/"); ok {
+			launched++
+			do(kernel, kernel, kernels.One(family, kernel))
 		}
 	}
-	total := strings.Count(kernels.Text(family), ".visible .entry ")
+	return launched, strings.Count(kernels.Text(family), ".visible .entry ")
+}
+
+// drawMutants draws mistakes in the kernels that the tests of a family launch, and in what these call.
+func drawMutants(t *testing.T, family string) []suspect {
+	kinds := map[string][]suspect{}
+	launched, total := launchedKernels(t, family, func(kernel, entry, text string) {
+		reached := ptxsim.Reached(text, entry)
+		for i, m := range ptxsim.Mutants(text) {
+			if s := (suspect{fmt.Sprintf("%s/%s/%d", family, kernel, i), m}); reached[m.Kernel] {
+				kinds[s.kind()] = append(kinds[s.kind()], s)
+			}
+		}
+	})
 	t.Logf("%s: its tests launch %d of %d kernels", family, launched, total)
 	r := rand.New(rand.NewPCG(uint64(len(family)), uint64(family[0])))
 	names := slices.Sorted(maps.Keys(kinds))

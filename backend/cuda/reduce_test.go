@@ -132,3 +132,42 @@ func TestReducePieces(t *testing.T) {
 		}
 	}
 }
+
+// TestReduceAnywhere has the extreme of a line in each word of it: of rows behind four words a lane and a fifth, and a
+// rest, and of columns behind an unrolled loop.
+func TestReduceAnywhere(t *testing.T) {
+	was := lineTuning
+	lineTuning.warps = 0
+	defer func() { lineTuning = was }()
+	for _, dt := range allDTypes[1:] {
+		if dt.IsComplex() {
+			continue
+		}
+		word := max(1, 4/dt.Size())
+		for _, rows := range []bool{true, false} {
+			length, axis := 5*32*word+word+3, 1
+			if !rows {
+				length, axis, word = 23, 0, 1
+			}
+			lines := length/word + word
+			shape := []int{lines, length}
+			at := func(line, place int) int { return line*length + place }
+			if !rows {
+				shape, at = []int{length, lines}, func(line, place int) int { return place*lines + line }
+			}
+			for fn := ops.ReduceMax; fn <= ops.ReduceMin; fn++ {
+				values := make([]float64, lines*length)
+				for i := range values {
+					values[i] = 20 + float64(i%31)
+				}
+				for line := range lines {
+					place := min(line*word+line%word, length-1-line%word) // the last ones are in no whole word
+					values[at(line, place)] = map[ops.ReduceFn]float64{ops.ReduceMax: 100, ops.ReduceMin: 10}[fn]
+				}
+				in := tensor.Must(tensor.FromFloat64s(dt, values, shape...)).Read().View()
+				out := graph.Operand{DType: dt, Layout: tensor.RowMajor([]int{lines})}
+				sameAsCPU(t, ops.ReduceOp{Fn: fn, Axes: []int{axis}}, []tensor.View{in}, []graph.Operand{out}, nil)
+			}
+		}
+	}
+}

@@ -71,7 +71,7 @@ func compileScatter(b *Backend, op ops.ScatterOp, out, in []graph.Operand) (grap
 	if err != nil {
 		return nil, err
 	}
-	if orderless(out[0].DType, op.Combine) {
+	if b.orderless(out[0].DType, op.Combine) {
 		return newScatterAtomic(b, s, op.Combine, out, in)
 	}
 	k := &scatter{how: op.Combine}

@@ -17,8 +17,9 @@ type atomicArgs[I any] struct {
 	Places  placesArgs[I]
 }
 
-// scatterAtomic is the kernel of scatters of integers whose order does not matter: every update combines
-// itself with y. It is bound by a sector of y an update.
+// scatterAtomic is the kernel of scatters of integers whose order does not matter, and of sums of floats where
+// Options.AtomicScatter asks for it: every update combines itself with y. It is bound by a sector of y an
+// update.
 type scatterAtomic struct {
 	operands planning.Operands
 	check    *indexCheck
@@ -37,8 +38,11 @@ type atomicState struct {
 	many  atomicArgs[[mostIndices]indexArgs]
 }
 
-// orderless reports whether the order of a combination shows in no bit, and the hardware has it.
-func orderless(dt tensor.DType, how ops.Combine) bool {
+// orderless reports whether the order of a combination shows in no bit, or nobody minds, and the hardware has it.
+func (b *Backend) orderless(dt tensor.DType, how ops.Combine) bool {
+	if how == ops.CombineAdd && (dt == tensor.Float32 || dt == tensor.Float64) {
+		return b.atomicScatter
+	}
 	return dt.IsInteger() && dt.Size() >= 4 && how != ops.CombineSet && how != ops.CombineMul
 }
 

@@ -26,6 +26,7 @@ var opened = sync.OnceValues(func() (*Backend, error) {
 	}
 	b, err := Open(0)
 	if err == nil {
+		b.memory.exact = true
 		err = plant(b)
 	}
 	return b, err
@@ -53,14 +54,15 @@ type twin struct {
 	large   bool           // too much for one block in the simulator
 }
 
-// dirt is what memory holds before anything is written.
-const dirt = 0xa5
+// What memory holds before anything is written: that of results, and that of operands between their elements. One that
+// a kernel copies to the other shows.
+const dirt, operandDirt = 0xa5, 0x5a
 
-func dirty(size int) *tensor.Storage {
+func dirty(size int, with byte) *tensor.Storage {
 	s := tensor.NewStorage(size)
 	b := tensor.Must(s.Bytes())
 	for i := range b {
-		b[i] = dirt
+		b[i] = with
 	}
 	return s
 }
@@ -142,7 +144,7 @@ func (w twin) run(b graph.Backend) (results [][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := b.Import(tensor.Must(tensor.NewView(dirty((hi+2)*w.dtype(i).Size()), w.dtype(i), l)).Read())
+		v, err := b.Import(tensor.Must(tensor.NewView(dirty((hi+2)*w.dtype(i).Size(), dirt), w.dtype(i), l)).Read())
 		if err != nil {
 			return nil, err
 		}
@@ -300,7 +302,7 @@ func randomView(r *rand.Rand, dt tensor.DType, l tensor.Layout) tensor.View {
 	if err != nil {
 		panic(err)
 	}
-	s := dirty((hi + 2) * dt.Size())
+	s := dirty((hi+2)*dt.Size(), operandDirt)
 	b := tensor.Must(s.Bytes())
 	for idx := range tensor.Indices(l.Shape) {
 		randomElement(r, dt, b[l.At(idx)*dt.Size():][:dt.Size()])
@@ -355,7 +357,7 @@ func integersView(dt tensor.DType, l tensor.Layout, draw func() int64) tensor.Vi
 	if err != nil {
 		panic(err)
 	}
-	s := dirty((hi + 2) * dt.Size())
+	s := dirty((hi+2)*dt.Size(), operandDirt)
 	b := tensor.Must(s.Bytes())
 	for idx := range tensor.Indices(l.Shape) {
 		var v [8]byte
@@ -366,9 +368,11 @@ func integersView(dt tensor.DType, l tensor.Layout, draw func() int64) tensor.Vi
 }
 
 // rng is the same for the same test.
-func rng(t testing.TB) *rand.Rand {
+func rng(t testing.TB) *rand.Rand { return rngOf(t.Name()) }
+
+func rngOf(test string) *rand.Rand {
 	seed := uint64(14695981039346656037)
-	for _, c := range []byte(t.Name()) {
+	for _, c := range []byte(test) {
 		seed = (seed ^ uint64(c)) * 1099511628211
 	}
 	return rand.New(rand.NewPCG(seed, 1))

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"slices"
 
 	"github.com/adjoint-go/adjoint/backend/cpu"
 	"github.com/adjoint-go/adjoint/bench/cases"
@@ -30,32 +28,16 @@ var scaled = []struct {
 		unary(func(x *node) *node { return ops.Softmax(x, 1) })},
 }
 
-// scaling prints the time of an op for 2¹⁰ to 2²⁶ elements, and what a doubling multiplied it by.
+// scaling prints the table of the ops.
 func scaling(w io.Writer) error {
 	b := cpu.New()
-	fmt.Fprintf(w, "%9s", "elements")
+	var columns []worker.Scaled
 	for _, op := range scaled {
-		fmt.Fprintf(w, " | %10s ms  × ns/elem", op.name)
+		columns = append(columns, worker.Scaled{Name: op.name, Seconds: func(n int) (float64, error) {
+			return scaledOnce(b, op.build, op.inputs, op.shape(n))
+		}})
 	}
-	fmt.Fprintln(w)
-	last := make([]float64, len(scaled))
-	for n := 1 << 10; n <= 1<<26; n *= 2 {
-		fmt.Fprintf(w, "%9d", n)
-		for i, op := range scaled {
-			t, err := scaledOnce(b, op.build, op.inputs, op.shape(n))
-			if err != nil {
-				return err
-			}
-			growth := "    "
-			if last[i] > 0 {
-				growth = fmt.Sprintf("%4.1f", t/last[i])
-			}
-			fmt.Fprintf(w, " | %10.5f %s %7.3f", t*1e3, growth, t*1e9/float64(n))
-			last[i] = t
-		}
-		fmt.Fprintln(w)
-	}
-	return nil
+	return worker.Scale(w, columns...)
 }
 
 func scaledOnce(b graph.Backend, f build, inputs int, shape []int) (float64, error) {
@@ -83,7 +65,5 @@ func scaledOnce(b graph.Backend, f build, inputs int, shape []int) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	seconds, err := worker.Measure(run.Do, 0.1)
-	slices.Sort(seconds)
-	return seconds[len(seconds)/2], err
+	return worker.Median(run.Do, 0.1)
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"syscall"
 	"unsafe"
 
@@ -13,6 +14,13 @@ import (
 
 func main() {
 	go second()
+	if len(os.Args) > 1 && os.Args[1] == "-scaling" {
+		if err := scaling(os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "probe:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	var m memory
 	worker.Serve(func(limit string, _ []worker.Array) ([]worker.Run, error) {
 		if !supported() {

@@ -1,6 +1,7 @@
 // Combinations of integers of 32 and 64 bits whose order does not matter: sums, which wrap, and extremes.
-// Every update is an atomic operation on y by itself, which gives the same bits in any order. It is bound
-// by a sector of y an update, or where many updates go to one place by its turns.
+// Every update is an atomic operation on y by itself, which gives the same bits in any order. Sums of floats
+// are for those who ask for them: their last bits depend on the order, and so on the run. It is bound by a
+// sector of y an update, or where many updates go to one place by its turns.
 #include "places.h"
 
 #define THREADS 256
@@ -22,19 +23,24 @@ EXTREMES(u32, u32, ui)
 EXTREMES(i64, i64, ll)
 EXTREMES(u64, u64, ull)
 
+template <class T> INLINE void combine(u32 how, T* at, T v) {
+  typedef raw<sizeof(T)> bits;
+  if (how == COMBINE_ADD)
+    atomic_add((bits*)at, (bits)v);
+  else if (how == COMBINE_MAX)
+    atomic_max(at, v);
+  else
+    atomic_least(at, v);
+}
+INLINE void combine(u32, f32* at, f32 v) { atomic_add(at, v); }
+INLINE void combine(u32, f64* at, f64 v) { atomic_add(at, v); }
+
 template <class T, u32 K> INLINE void scatter_atomic(Fault* fault, const Atomic<K>& p) {
   UNLESS_FAULTY(fault);
-  typedef raw<sizeof(T)> bits;
   for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.n; i += (u64)gridDim.x * THREADS) {
     u64 y = p.y, u = p.u;
     if (!place(p.places, i, y, u)) continue;
-    T v = load<T>(u), *at = (T*)y;
-    if (p.how == COMBINE_ADD)
-      atomic_add((bits*)at, (bits)v);
-    else if (p.how == COMBINE_MAX)
-      atomic_max(at, v);
-    else
-      atomic_least(at, v);
+    combine(p.how, (T*)y, load<T>(u));
   }
 }
 
@@ -45,3 +51,5 @@ ATOMICS(i32)
 ATOMICS(i64)
 ATOMICS(u32)
 ATOMICS(u64)
+ATOMICS(f32) // sums alone
+ATOMICS(f64)

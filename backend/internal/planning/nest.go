@@ -52,6 +52,20 @@ func ByStride(layouts ...tensor.Layout) []tensor.Layout {
 	return sorted
 }
 
+// Distinct is a layout with extent 1 along the axes that repeat elements: each element once, in order.
+func Distinct(l tensor.Layout) tensor.Layout {
+	if l.Size() == 0 {
+		return l
+	}
+	l.Shape = slices.Clone(l.Shape)
+	for a, s := range l.Strides {
+		if s == 0 {
+			l.Shape[a] = 1
+		}
+	}
+	return l
+}
+
 // Magnitude is |v|.
 func Magnitude[I int | int64](v I) I { return max(v, -v) }
 

@@ -26,7 +26,19 @@ const (
 type Link[T Float] struct {
 	Kind LinkKind
 	By   []T
+	Walk LinkWalk
 }
+
+// LinkWalk says how a link goes through its operand.
+type LinkWalk uint64
+
+const (
+	LinkAgain LinkWalk = 0          // takes the first RepeatedBytes of it, one element, for every block of the chain
+	LinkAlong LinkWalk = ^LinkAgain // element by element
+)
+
+// RepeatedBytes is how much an operand that is taken again holds of its element.
+const RepeatedBytes = 512
 
 // These are nil without assembly for AVX-512. They begin at byte from.
 var (
@@ -39,7 +51,7 @@ func HasChains() bool { return chain32 != nil }
 
 // Chain is out = the links applied to x one after another, element by element: the bits are those of the functions of
 // the tables, called for one link after another. There is a link or more, with an operand of no fewer elements
-// than out. out may be x or an operand, and is written past the caches where that is wanted; FencePast is to
+// than out, or of RepeatedBytes. out may be x or an operand, and is written past the caches where that is wanted; FencePast is to
 // follow then.
 func Chain[T Float](out, x []T, links []Link[T], past bool) {
 	if len(out) == 0 {
@@ -47,7 +59,11 @@ func Chain[T Float](out, x []T, links []Link[T], past bool) {
 	}
 	_ = x[len(out)-1]
 	for _, l := range links {
-		_ = l.By[len(out)-1]
+		need := len(out)
+		if l.Walk == LinkAgain {
+			need = RepeatedBytes / int(unsafe.Sizeof(out[0]))
+		}
+		_ = l.By[need-1]
 	}
 	past = past && uintptr(unsafe.Pointer(&out[0]))%cacheLine == 0
 	const call = most / 8

@@ -15,7 +15,8 @@ type Tile[T Float] struct {
 	Rows, Columns int // at most
 	Apart         int // how far apart Pack puts the columns of a, no less than Rows
 	by            []tileKernel[T]
-	squares       func(dst, a *T, aRow, squares int) // packs squares of 32 bytes of Rows rows
+	packed        func(c *T, cRow int, a, b *T, depth, add int) // of Rows rows, a as Pack has it, b as wide as a tile
+	squares       func(dst, a *T, aRow, squares int)            // packs squares of 32 bytes of Rows rows
 }
 
 type tileKernel[T Float] func(c *T, cRow int, a *T, aRow, aCol int, b *T, bRow, depth, add int)
@@ -50,6 +51,10 @@ func (t *Tile[T]) Multiply(rows int, c []T, cRow int, a []T, aRow, aCol int, b [
 	sum := 0
 	if add {
 		sum = 1
+	}
+	if rows == t.Rows && aRow == 1 && aCol == t.Apart && bRow == t.Columns {
+		t.packed(&c[0], cRow, &a[0], &b[0], depth, sum)
+		return
 	}
 	t.by[rows](&c[0], cRow, &a[0], aRow, aCol, &b[0], bRow, depth, sum)
 }

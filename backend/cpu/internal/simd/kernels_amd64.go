@@ -178,6 +178,12 @@ func gemm5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, 
 //go:noescape
 func gemm6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
+// gemmPackedF32 is gemm6F32 of packed operands: columns of a 8 elements apart, rows of b 16. It is bound by two
+// fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+
 // gemmWide1F32 multiplies 1 rows of a by 32 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
 // columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
@@ -261,6 +267,12 @@ func gemmWide11F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *floa
 //
 //go:noescape
 func gemmWide12F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
+
+// gemmWidePackedF32 is gemmWide12F32 of packed operands: columns of a 12 elements apart, rows of b 32. It is bound by two
+// fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
 
 // transpose8F32 turns squares of 8 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -454,6 +466,12 @@ func gemm5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, 
 //go:noescape
 func gemm6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
+// gemmPackedF64 is gemm6F64 of packed operands: columns of a 8 elements apart, rows of b 8. It is bound by two
+// fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+
 // gemmWide1F64 multiplies 1 rows of a by 16 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
 // columns of b and c are 1. It is bound by two fused multiply-adds a cycle.
@@ -537,6 +555,12 @@ func gemmWide11F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *floa
 //
 //go:noescape
 func gemmWide12F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
+
+// gemmWidePackedF64 is gemmWide12F64 of packed operands: columns of a 12 elements apart, rows of b 16. It is bound by two
+// fused multiply-adds a cycle.
+//
+//go:noescape
+func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
 
 // transpose4F64 turns squares of 4 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.

@@ -80,13 +80,49 @@ func (v Value) operand() string {
 }
 
 // Load reads an element of global memory.
-func (k *Kernel) Load(v Value, address string) {
-	k.Emit("ld.global%s.%s%d %s, [%s]", v.suffix(), loadType(v.bits), v.bits, v.operand(), address)
-}
+func (k *Kernel) Load(v Value, address string) { k.LoadFrom("global", v, address) }
 
 // Store writes an element to global memory.
-func (k *Kernel) Store(address string, v Value) {
-	k.Emit("st.global%s.b%d [%s], %s", v.suffix(), v.bits, address, v.operand())
+func (k *Kernel) Store(address string, v Value) { k.StoreTo("global", address, v) }
+
+// LoadFrom reads an element of a state space: global, shared, local.
+func (k *Kernel) LoadFrom(space string, v Value, address string) {
+	k.Emit("ld.%s%s.%s%d %s, [%s]", space, v.suffix(), loadType(v.bits), v.bits, v.operand(), address)
+}
+
+// StoreTo writes an element to a state space.
+func (k *Kernel) StoreTo(space, address string, v Value) {
+	k.Emit("st.%s%s.b%d [%s], %s", space, v.suffix(), v.bits, address, v.operand())
+}
+
+// Move copies an element to other registers.
+func (k *Kernel) Move(to, from Value) {
+	for i, r := range to.regs {
+		k.Emit("mov.b%d %s, %s", max(to.bits, 16), r, from.regs[i])
+	}
+}
+
+// Set is the element with some bytes, as they lie in memory.
+func (k *Kernel) Set(v Value, element []byte) {
+	size := len(element) / len(v.regs)
+	for i, r := range v.regs {
+		var word uint64
+		for b := range size {
+			word |= uint64(element[i*size+b]) << (8 * b)
+		}
+		k.Emit("mov.b%d %s, 0x%x", max(v.bits, 16), r, word)
+	}
+}
+
+// Declare declares a variable of the kernel: .shared or .local.
+func (k *Kernel) Declare(format string, args ...any) {
+	fmt.Fprintf(&k.registers, format+";\n", args...)
+}
+
+// Label is a new name for a place in the code.
+func (k *Kernel) Label() string {
+	k.count++
+	return fmt.Sprintf("$B_%d", k.count)
 }
 
 // loadType makes bytes zero-extended.

@@ -22,6 +22,7 @@ type launch struct {
 	next      atomic.Int64
 	failed    atomic.Pointer[fault]
 	workers   sync.WaitGroup
+	offers    []*offer // to helpers
 	mu        sync.Mutex
 	sum       Count
 }

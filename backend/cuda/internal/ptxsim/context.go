@@ -118,20 +118,6 @@ func (c *context) pinned(p, n uintptr) bool {
 	return false
 }
 
-// fail makes a fault sticky and wakes whoever waits for an event that will not be reached.
-func (c *context) fail(f *fault) {
-	c.fault.CompareAndSwap(nil, f)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, v := range c.handles {
-		if e, ok := v.(*event); ok {
-			e.mu.Lock()
-			e.moved.Broadcast()
-			e.mu.Unlock()
-		}
-	}
-}
-
 // loaded is a module: a program with its variables in memory.
 type loaded struct {
 	p     *program
@@ -264,7 +250,7 @@ func (c *context) run(l *launch, again bool) {
 	}
 	l.epoch = epoch
 	if bad := l.run(); bad != nil {
-		c.fail(bad)
+		c.fault.CompareAndSwap(nil, bad)
 		return
 	}
 	l.f.launches.Put(l)

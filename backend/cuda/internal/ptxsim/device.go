@@ -83,20 +83,8 @@ func release() int32 {
 	defer device.Unlock()
 	if c.holders--; c.holders == 0 {
 		device.context = nil
-		c.end()
 	}
 	return success
-}
-
-// end stops the streams of a context that nobody holds.
-func (c *context) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, v := range c.handles {
-		if s, ok := v.(*stream); ok {
-			s.close()
-		}
-	}
 }
 
 // copyIn queues a copy from the host. Page-locked memory is read when its turn comes, other memory now.

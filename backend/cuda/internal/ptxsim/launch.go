@@ -17,20 +17,31 @@ const (
 // reversed makes blocks begin in the opposite order: nothing may depend on it.
 var reversed = os.Getenv("ADJOINT_PTXSIM_ORDER") == "reversed"
 
-// helpers are goroutines that run blocks beside a stream's own, started with the first launch of several blocks.
+// offer asks a helper for its part of a launch; it is taken back where the launch ends before a helper wakes.
+type offer = atomic.Pointer[launch]
+
+// helpers take offers: goroutines beside those who wait, started with the first launch that is worth it.
 var (
-	helpers     = make(chan *launch)
-	startHelper = sync.OnceFunc(func() {
-		for range min(runtime.GOMAXPROCS(0), maxWorkers) - 1 {
-			go func() {
-				for l := range helpers {
-					l.work()
+	helpers = make(chan *offer)
+	started sync.Once
+)
+
+func startHelpers() {
+	for range min(runtime.GOMAXPROCS(0), maxWorkers) - 1 {
+		go func() {
+			for o := range helpers {
+				if l := o.Swap(nil); l != nil {
+					l.work(false)
 					l.workers.Done()
 				}
-			}()
-		}
-	})
-)
+			}
+		}()
+	}
+}
+
+// worthHelp is how many instructions of lanes must be left for helpers to be asked: they take longer to wake than what
+// is less.
+const worthHelp = 1 << 17
 
 // run executes a launch, its blocks over the cores. A fault in one of them ends it.
 func (l *launch) run() *fault {
@@ -40,25 +51,38 @@ func (l *launch) run() *fault {
 	if l.k.fences && l.blocks > 1 && len(l.fences) < l.blocks {
 		l.fences = make([]atomic.Uint32, l.blocks)
 	}
-	if l.blocks > 1 {
-		startHelper()
-		for range min(runtime.GOMAXPROCS(0), l.blocks, maxWorkers) - 1 {
-			l.workers.Add(1)
-			select {
-			case helpers <- l:
-			default: // all are busy with other streams
-				l.workers.Done()
-			}
+	l.work(true)
+	for _, o := range l.offers {
+		if o.Swap(nil) != nil {
+			l.workers.Done()
 		}
 	}
-	l.work()
+	l.offers = l.offers[:0]
 	l.workers.Wait()
 	record(l.k.name, l.sum)
 	return l.failed.Load()
 }
 
-// work runs blocks until there are no more.
-func (l *launch) work() {
+// ask looks for up to n helpers.
+func (l *launch) ask(n int) {
+	started.Do(startHelpers)
+	for range n {
+		o := new(offer)
+		o.Store(l)
+		l.workers.Add(1)
+		select {
+		case helpers <- o:
+			l.offers = append(l.offers, o)
+		default: // all are busy with other launches
+			l.workers.Done()
+			return
+		}
+	}
+}
+
+// work runs blocks until there are no more. Who begins a launch asks for help once its first block tells what the
+// others will take.
+func (l *launch) work(begins bool) {
 	b := blockFor(l)
 	whole := false
 	defer func() {
@@ -87,6 +111,12 @@ func (l *launch) work() {
 		}
 		b.begin(i)
 		b.run()
+		if begins {
+			begins = false
+			if left := l.blocks - 1; b.traffic.Threads*int64(left) > worthHelp {
+				l.ask(min(runtime.GOMAXPROCS(0), left+1, maxWorkers) - 1)
+			}
+		}
 	}
 	whole = true
 }

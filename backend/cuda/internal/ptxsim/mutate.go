@@ -55,6 +55,36 @@ func Mutants(ptx string) []Mutant {
 	return list
 }
 
+// Reached is the names of the functions of a text that a kernel calls, by itself or through others, and its own: a
+// mistake elsewhere is none of it.
+func Reached(ptx, kernel string) map[string]bool {
+	words := map[string][]string{} // by the function they are in
+	in := ""
+	for line := range strings.Lines(ptx) {
+		code, _, _ := strings.Cut(line, "//")
+		if isSignature(code) {
+			if f, err := signature(code); err == nil {
+				in = f.name
+				words[in] = append(words[in], "") // that there is one
+			}
+			continue
+		}
+		words[in] = append(words[in], strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(" \t\n,;()[]{}", r) })...)
+	}
+	reached := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		reached[name] = true
+		for _, word := range words[name] {
+			if _, is := words[word]; is && !reached[word] {
+				visit(word)
+			}
+		}
+	}
+	visit(kernel)
+	return reached
+}
+
 type mistake struct{ what, with string }
 
 // offByEqual pairs the comparisons that differ where the two sides are equal; eq and ne are opposites.

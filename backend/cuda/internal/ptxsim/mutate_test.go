@@ -1,6 +1,8 @@
 package ptxsim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,6 +42,37 @@ func TestMutants(t *testing.T) {
 		if !strings.Contains(line, strings.Fields(strings.SplitN(m.What, ": ", 2)[1])[0]) {
 			t.Errorf("mutant %d is not in line %d", i, m.Line)
 		}
+	}
+}
+
+func TestReached(t *testing.T) {
+	const text = `.func (.param .b32 r) third
+(
+	.param .b32 p
+)
+;
+.func (.param .b32 r) second(.param .b32 p)
+{
+	call.uni (r), third, (p);
+}
+.func (.param .b32 r) third(.param .b32 p)
+{
+	ret;
+}
+.func (.param .b32 r) other(.param .b32 p)
+{
+	call.uni (r), second, (p); // first
+}
+.visible .entry first(.param .b32 p)
+{
+	call.uni (r),
+	second,
+	(p);
+}
+`
+	got := slices.Sorted(maps.Keys(Reached(text, "first")))
+	if want := []string{"first", "second", "third"}; !slices.Equal(got, want) {
+		t.Errorf("first reaches %v, want %v", got, want)
 	}
 }
 

@@ -5,17 +5,21 @@ import (
 	"time"
 )
 
-// stream does its tasks in order, on a goroutine of its own.
+// stream does its tasks in order, as late as it may: when somebody waits for them, who then does them, or when the queue
+// is full. So what the host changes too early is seen changed, and no goroutine has to be woken for a short kernel.
 type stream struct {
 	c       *context
 	mu      sync.Mutex
-	changed sync.Cond
+	moved   sync.Cond
 	queue   []task
 	head    int  // the first of queue that is not done
-	running bool // the goroutine has been started
-	closed  bool
+	ended   int  // tasks that are done
+	busy    bool // somebody does the first one
 	capture *graph
 }
+
+// mostQueued is how many tasks wait until one who brings another must do some.
+const mostQueued = 1 << 10
 
 // task is one piece of a stream's work: a launch, a copy, a fill, or the reaching of or waiting for an event's record.
 type task struct {
@@ -27,6 +31,7 @@ type task struct {
 	dstMarks  []byte // what is written and what is not
 	srcMarks  []byte
 	e         *event
+	on        *stream // where what is waited for was recorded
 	recording int
 }
 
@@ -47,7 +52,7 @@ type graph struct{ tasks []task }
 
 func newStream(c *context) *stream {
 	s := &stream{c: c}
-	s.changed.L = &s.mu
+	s.moved.L = &s.mu
 	return s
 }
 
@@ -60,37 +65,32 @@ func (s *stream) push(t task) {
 		s.capture.tasks = append(s.capture.tasks, t)
 		return
 	}
-	s.queue = append(s.queue, t)
-	if !s.running {
-		s.running = true
-		go s.work()
+	for len(s.queue)-s.head >= mostQueued {
+		s.step()
 	}
-	s.changed.Broadcast()
+	s.queue = append(s.queue, t)
 }
 
-// work does the tasks until the stream is closed and has none.
-func (s *stream) work() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for {
-		if s.head == len(s.queue) {
-			clear(s.queue)
-			s.queue, s.head = s.queue[:0], 0
-			if s.closed {
-				return
-			}
-			s.changed.Broadcast()
-			s.changed.Wait()
-			continue
-		}
-		t := s.queue[s.head]
-		s.mu.Unlock()
-		if s.c.fault.Load() == nil {
-			t.do(s.c)
-		}
-		s.mu.Lock()
-		s.head++
+// step does the first task, or waits until somebody else has done it. s.mu is held, but not meanwhile.
+func (s *stream) step() {
+	if s.busy {
+		s.moved.Wait()
+		return
 	}
+	t := s.queue[s.head]
+	s.busy = true
+	s.mu.Unlock()
+	if s.c.fault.Load() == nil {
+		t.do(s.c)
+	}
+	s.mu.Lock()
+	s.busy = false
+	s.ended++
+	if s.head++; s.head == len(s.queue) {
+		clear(s.queue)
+		s.queue, s.head = s.queue[:0], 0
+	}
+	s.moved.Broadcast()
 }
 
 func (t *task) do(c *context) {
@@ -116,7 +116,7 @@ func (t *task) do(c *context) {
 	case taskReach:
 		t.e.reach(t.recording)
 	case taskWait:
-		t.e.waitFor(c, t.recording)
+		t.e.waitFor(t.on, t.recording)
 	}
 }
 
@@ -126,21 +126,13 @@ func fill(s []byte, v byte) {
 	}
 }
 
-// wait waits until all tasks are done.
+// wait does all that has been queued.
 func (s *stream) wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.head < len(s.queue) {
-		s.changed.Wait()
+	for end := s.ended + len(s.queue) - s.head; s.ended < end; {
+		s.step()
 	}
-}
-
-// close ends the goroutine when the tasks are done.
-func (s *stream) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	s.changed.Broadcast()
 }
 
 func (s *stream) capturing() bool {
@@ -152,20 +144,15 @@ func (s *stream) capturing() bool {
 // event counts how often it was recorded and how many of those records a stream has reached.
 type event struct {
 	mu       sync.Mutex
-	moved    sync.Cond
+	on       *stream // of the last record
 	recorded int
 	reached  int
 	at       time.Time
 }
 
-func newEvent() *event {
-	e := &event{}
-	e.moved.L = &e.mu
-	return e
-}
-
 func (e *event) record(s *stream) {
 	e.mu.Lock()
+	e.on = s
 	e.recorded++
 	n := e.recorded
 	e.mu.Unlock()
@@ -176,27 +163,44 @@ func (e *event) reach(n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.reached, e.at = max(e.reached, n), time.Now()
-	e.moved.Broadcast()
 }
 
+// has reports whether the n-th record has been reached.
+func (e *event) has(n int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.reached >= n
+}
+
+// last is how often the event has been recorded, and where the last time.
+func (e *event) last() (on *stream, n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.on, e.recorded
+}
+
+// done reports whether the last record has been reached. Where it has not, a task is done: time passes.
 func (e *event) done() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.reached >= e.recorded
+	s, n := e.last()
+	if e.has(n) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.head < len(s.queue) {
+		s.step()
+	}
+	return false
 }
 
-// last is how often the event has been recorded.
-func (e *event) last() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.recorded
-}
-
-// waitFor waits for the n-th record, or for a fault, after which it will never be reached.
-func (e *event) waitFor(c *context, n int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for e.reached < n && c.fault.Load() == nil {
-		e.moved.Wait()
+// waitFor does what stands before the n-th record in its stream, unless a fault ends the context.
+func (e *event) waitFor(s *stream, n int) {
+	if s == nil { // it was never recorded
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !e.has(n) && s.c.fault.Load() == nil && s.head < len(s.queue) {
+		s.step()
 	}
 }

@@ -193,7 +193,7 @@ func streamCalls(api *driver.API) {
 		return in(func(c *context) int32 { *p = c.handle(newStream(c)); return success })
 	})
 	api.StreamDestroy = cb(func(h uintptr) int32 {
-		return on(h, func(c *context, s *stream) int32 { s.wait(); s.close(); c.forget(h); return c.code() })
+		return on(h, func(c *context, s *stream) int32 { s.wait(); c.forget(h); return c.code() })
 	})
 	api.StreamSynchronize = driver.GoCall(func(args driver.Words) int32 {
 		return on(args[0], func(c *context, s *stream) int32 {
@@ -213,7 +213,9 @@ func streamCalls(api *driver.API) {
 			if s.capturing() {
 				return captureUnsupported
 			}
-			s.push(task{kind: taskWait, e: e, recording: e.last()})
+			t := task{kind: taskWait, e: e}
+			t.on, t.recording = e.last()
+			s.push(t)
 			return c.code()
 		})
 	})
@@ -223,7 +225,7 @@ func streamCalls(api *driver.API) {
 func eventCalls(api *driver.API) {
 	cb := purego.NewCallback
 	api.EventCreate = cb(func(p *uintptr, _ uint32) int32 {
-		return in(func(c *context) int32 { *p = c.handle(newEvent()); return success })
+		return in(func(c *context) int32 { *p = c.handle(new(event)); return success })
 	})
 	api.EventRecord = driver.GoCall(func(args driver.Words) int32 {
 		return on(args[0], func(c *context, e *event) int32 {
@@ -247,7 +249,7 @@ func eventCalls(api *driver.API) {
 		})
 	})
 	api.EventSynchronize = driver.GoCall(func(args driver.Words) int32 {
-		return on(args[0], func(c *context, e *event) int32 { e.waitFor(c, e.last()); return c.code() })
+		return on(args[0], func(c *context, e *event) int32 { e.waitFor(e.last()); return c.code() })
 	})
 	api.EventElapsedTime = cb(func(ms *float32, h, eh uintptr) int32 {
 		return on(h, func(c *context, start *event) int32 {

@@ -26,8 +26,11 @@ var (
 // chainBlock is how many registers hold a block of values while the links are applied to them.
 const chainBlock = 8
 
-// chain emits the loop of Chain. A link is a word that says what it does and a slice; the constants of package simd
-// stand in the order of the bodies here.
+// linkBytes is a word of what it does, a slice, and a mask of places.
+const linkBytes = 40
+
+// chain emits the loop of Chain. A link is a word that says what it does, a slice, and a mask of places; the constants
+// of package simd stand in the order of the bodies here.
 type chain struct {
 	*wideElem
 	out, x, links, count, n GPVirtual
@@ -94,7 +97,7 @@ func chains(w *wideElem) {
 // apply emits the walk over the links for some registers of values.
 func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	label := func(s string, k int) string { return fmt.Sprintf("%s_%s%d", name, s, k) }
-	link, left, by, kind := GP64(), GP64(), GP64(), GP64()
+	link, left, by, kind, place := GP64(), GP64(), GP64(), GP64(), GP64()
 	bodies := []func(a, m VecVirtual){
 		func(a, m VecVirtual) { c.add(m, a, a) },
 		func(a, m VecVirtual) { c.add(a, m, a) },
@@ -120,7 +123,7 @@ func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	for k, body := range bodies {
 		Label(label("op", k))
 		for i, a := range acc {
-			m, from := ZMM(), Mem{Base: by, Index: at, Scale: 1, Disp: 64 * i}
+			m, from := ZMM(), Mem{Base: by, Index: place, Scale: 1, Disp: 64 * i}
 			if mask != nil {
 				c.loadZeroed(from, mask, m)
 			} else {
@@ -131,12 +134,14 @@ func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 		JMP(LabelRef(label("next", 0)))
 	}
 	Label(label("next", 0))
-	ADDQ(Imm(32), link)
+	ADDQ(Imm(linkBytes), link)
 	DECQ(left)
 	JZ(LabelRef(label("end", 0)))
 	Label(label("first", 0))
 	MOVQ(Mem{Base: link}, kind)
 	MOVQ(Mem{Base: link, Disp: 8}, by)
+	MOVQ(Mem{Base: link, Disp: linkBytes - 8}, place) // all ones, or zero where each block takes the same elements
+	ANDQ(at, place)
 	for k := range bodies[1:] {
 		CMPQ(kind, Imm(uint64(k)))
 		JEQ(LabelRef(label("op", k)))

@@ -17,6 +17,9 @@ type tile struct {
 	fetch    bool
 }
 
+// apart is how far apart the columns of a packed a are: what Tile.Apart says.
+func (t tile) apart() int { return max(t.rows, 8) }
+
 // The tiles: 12 or 24 sums, so that the fused operations of two ports, each 4 cycles long, have enough that is
 // independent, and few loads for each. A register of 64 bytes goes with 32 registers.
 var tiles = []tile{
@@ -29,6 +32,7 @@ func products(e *elem) {
 		for rows := 1; rows <= t.rows; rows++ {
 			gemm(e, t, rows)
 		}
+		gemmPacked(e, t)
 	}
 	transpose(e, e.lanes)
 	transpose(e, map[int]int{8: 6, 4: 2}[e.lanes]) // what the rows of a tile leave
@@ -58,23 +62,7 @@ func gemm(e *elem, t tile, rows int) {
 		LEAQ(Mem{Base: thirds[k-1], Index: three, Scale: 1}, at)
 		thirds = append(thirds, at)
 	}
-	if t.fetch {
-		at := GP64()
-		MOVQ(c, at)
-		for range rows {
-			PREFETCHT0(Mem{Base: at})
-			PREFETCHT0(Mem{Base: at, Disp: 2*t.bytes - 1})
-			ADDQ(cRow, at)
-		}
-	}
-	sums := make([][2]VecVirtual, rows)
-	for i := range sums {
-		for j := range sums[i] {
-			r := t.register()
-			e.xor(r, r, r)
-			sums[i][j] = r
-		}
-	}
+	sums := t.begin(e, c, cRow, rows)
 	element := func(i int) Mem {
 		if i%3 == 0 {
 			return Mem{Base: thirds[i/3]}
@@ -99,25 +87,90 @@ func gemm(e *elem, t tile, rows int) {
 	ADDQ(bRow, b)
 	DECQ(depth)
 	JNZ(LabelRef("loop"))
+	t.finish(e, c, cRow, sums)
+}
+
+// begin fetches the rows of c and makes the sums zero.
+func (t tile) begin(e *elem, c, cRow GPVirtual, rows int) [][2]VecVirtual {
+	if t.fetch {
+		at := GP64()
+		MOVQ(c, at)
+		for range rows {
+			PREFETCHT0(Mem{Base: at})
+			PREFETCHT0(Mem{Base: at, Disp: 2*t.bytes - 1})
+			ADDQ(cRow, at)
+		}
+	}
+	sums := make([][2]VecVirtual, rows)
+	for i := range sums {
+		for j := range sums[i] {
+			r := t.register()
+			e.xor(r, r, r)
+			sums[i][j] = r
+		}
+	}
+	return sums
+}
+
+// finish stores the sums in c, or adds them to it.
+func (t tile) finish(e *elem, c, cRow GPVirtual, sums [][2]VecVirtual) {
 	add := param("add")
 	TESTQ(add, add)
 	JZ(LabelRef("store"))
 	at := GP64()
 	MOVQ(c, at)
-	for i := range rows {
-		for j := range row {
+	for i := range sums {
+		for j := range sums[i] {
 			e.add(Mem{Base: at, Disp: t.bytes * j}, sums[i][j], sums[i][j])
 		}
 		ADDQ(cRow, at)
 	}
 	Label("store")
-	for i := range rows {
-		for j := range row {
+	for i := range sums {
+		for j := range sums[i] {
 			e.move(sums[i][j], Mem{Base: c, Disp: t.bytes * j})
 		}
 		ADDQ(cRow, c)
 	}
 	end()
+}
+
+// gemmPacked is a whole tile of packed operands: without strides there is little to count beside the fused operations,
+// which share their ports with it.
+func gemmPacked(e *elem, t tile) {
+	function(t.name+"Packed"+e.suffix, fmt.Sprintf("func(c *%s, cRow int, a, b *%s, depth, add int)", e.typ, e.typ),
+		fmt.Sprintf("%sPacked%s is %s%d%s of packed operands: columns of a %d elements apart, rows of b %d. It is bound by two\n"+
+			"fused multiply-adds a cycle.", t.name, e.suffix, t.name, t.rows, e.suffix, t.apart(), 2*t.bytes/e.size))
+	c, cRow, a, b, depth := param("c"), param("cRow"), param("a"), param("b"), param("depth")
+	SHLQ(Imm(uint64(e.shift)), cRow)
+	sums := t.begin(e, c, cRow, t.rows)
+	const unroll = 4
+	for _, u := range []int{unroll, 1} {
+		loop, done := fmt.Sprintf("by%d", u), fmt.Sprintf("after%d", u)
+		Label(loop)
+		SUBQ(Imm(uint64(u)), depth)
+		JL(LabelRef(done))
+		for k := range u {
+			var row [2]VecVirtual
+			for j := range row {
+				row[j] = t.register()
+				e.move(Mem{Base: b, Disp: t.bytes * (2*k + j)}, row[j])
+			}
+			for i := range sums {
+				x := t.register()
+				e.broadcast(Mem{Base: a, Disp: e.size * (k*t.apart() + i)}, x)
+				for j, r := range row {
+					e.fma(r, x, sums[i][j])
+				}
+			}
+		}
+		ADDQ(U32(u*t.apart()*e.size), a)
+		ADDQ(U32(u*2*t.bytes), b)
+		JMP(LabelRef(loop))
+		Label(done)
+		ADDQ(Imm(uint64(u)), depth)
+	}
+	t.finish(e, c, cRow, sums)
 }
 
 // transpose turns rows into columns, a square of a register's elements at a time.
