@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 )
@@ -69,8 +70,27 @@ type Storage struct {
 
 // NewStorage allocates size zeroed, 64-byte aligned bytes of host memory, on huge pages where they are many and
 // the system gives them.
-func NewStorage(size int) *Storage {
-	b := make([]byte, size+Alignment-1)
+func NewStorage(size int) *Storage { return aligned(make([]byte, size+Alignment-1), size) }
+
+// clearSize is from how many bytes on it is worth a thought whether memory is zeroed.
+const clearSize = 64 << 10
+
+// NewUnclearedStorage is NewStorage for memory that is written before it is read: what it holds may be anything, if
+// there is much of it. To zero 32 MB takes a thread 4 ms, as long as many a kernel takes to fill it.
+func NewUnclearedStorage(size int) *Storage {
+	if size < clearSize {
+		return NewStorage(size)
+	}
+	// A Builder shows what was written, so the room that it grows is not zeroed; a string that is not empty says
+	// where that is.
+	var room strings.Builder
+	room.Grow(size + Alignment - 1)
+	room.WriteByte(0)
+	return aligned(unsafe.Slice(unsafe.StringData(room.String()), size+Alignment-1), size)
+}
+
+// aligned is the storage of size bytes within b.
+func aligned(b []byte, size int) *Storage {
 	skip := 0
 	if len(b) > 0 {
 		skip = int(-uintptr(unsafe.Pointer(&b[0])) & (Alignment - 1))

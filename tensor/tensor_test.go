@@ -1,7 +1,9 @@
 package tensor_test
 
 import (
+	"bytes"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 	"unsafe"
@@ -61,6 +63,32 @@ func TestNewErrors(t *testing.T) {
 		wantKind(t, row.name, err, row.kind)
 		_, err = tensor.CheckedBytes(tensor.Spec{DType: row.dt, Shape: row.shape})
 		wantKind(t, row.name, err, row.kind)
+	}
+}
+
+// TestUnclearedStorages: memory that may hold anything is as long and as aligned as any other, and nobody else's.
+func TestUnclearedStorages(t *testing.T) {
+	var all []*tensor.Storage
+	for i, size := range []int{0, 1, 63, 64<<10 - 1, 64 << 10, 64<<10 + 1, 5 << 20, 5 << 20} {
+		s := tensor.NewUnclearedStorage(size)
+		b, err := s.Bytes()
+		if err != nil || len(b) != size || s.Size() != size || s.Placement() != (tensor.Placement{}) {
+			t.Errorf("%d bytes: %d of %d, %v, %v", size, len(b), s.Size(), s.Placement(), err)
+		}
+		if size > 0 && uintptr(unsafe.Pointer(&b[0]))%tensor.Alignment != 0 {
+			t.Errorf("%d bytes begin at %p", size, &b[0])
+		}
+		for j := range b {
+			b[j] = byte(i)
+		}
+		all = append(all, s)
+	}
+	runtime.GC()
+	for i, s := range all {
+		b, _ := s.Bytes()
+		if bytes.Count(b, []byte{byte(i)}) != len(b) {
+			t.Errorf("storage %d of %d bytes was written by others", i, len(b))
+		}
 	}
 }
 

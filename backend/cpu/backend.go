@@ -55,8 +55,10 @@ func On(x *Exec) *Backend { return &Backend{x} }
 // Name is cpu.
 func (*Backend) Name() string { return "cpu" }
 
-// Allocate gives zeroed host memory.
-func (*Backend) Allocate(size int) (*tensor.Storage, error) { return tensor.NewStorage(size), nil }
+// Allocate gives host memory, which may hold anything: kernels write their results, whatever was there before.
+func (*Backend) Allocate(size int) (*tensor.Storage, error) {
+	return tensor.NewUnclearedStorage(size), nil
+}
 
 // Import is the elements where they are. Error: tensor.ErrPlacement for memory that host code cannot read.
 func (*Backend) Import(r tensor.Read) (tensor.View, error) {

@@ -51,7 +51,7 @@ func moveDirect[W tensor.Element](p planes, past bool) *tiled {
 	if past {
 		move = movePlanePast[W]
 	}
-	t := &tiled{planes: p, cost: cheap, widest: sizeOf[W](), grain: max(1, cheap/(p.tall*p.wide))}
+	t := &tiled{planes: p, cost: cheap, widest: sizeOf[W](), grain: max(1, cheap/(p.tall*p.wide)), past: past}
 	t.plane = func(t *tile) {
 		d, s, h, w := t.walk(0), t.walk(1), t.h, t.w
 		if t.run[0] {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -24,8 +25,9 @@ type masked[E tensor.Element] struct {
 	blocks   int    // in the mask
 	each     int    // elements of a block
 	start    [2]int // of source and result
+	past     bool   // y is so large that it is written past the caches, from scratch
 	states   planning.States[maskedRun[E]]
-	spare    planning.States[maskedScratch]
+	spare    planning.States[maskedScratch[E]]
 }
 
 // maskedRun is one run; its items are the blocks of every line.
@@ -37,9 +39,10 @@ type maskedRun[E tensor.Element] struct {
 }
 
 // maskedScratch is what a chunk walks with.
-type maskedScratch struct {
+type maskedScratch[E tensor.Element] struct {
 	lead        strips
 	body, inner cursor
+	kept        []E // of a row of a block
 }
 
 // compileMasked is the plan of a compression, or of an expansion, at an axis.
@@ -84,6 +87,7 @@ func newMasked[E tensor.Element](axis int, expands bool, out graph.Operand, in [
 	p.body = newNest(axesOf(big.Layout, axis, axis+mask.Rank()), mask.Layout)
 	p.count, p.step = small.Shape[axis], small.Strides[axis]
 	size := p.inner.size()
+	p.past = !expands && size == 1 && p.step == 1 && y.Size()*sizeOf[E]() >= tuning.past
 	p.block = max(16, 1<<13/max(size, 1))
 	p.blocks = ceilDiv(p.body.size(), p.block)
 	p.each = min(p.block, p.body.size()) * size
@@ -149,11 +153,14 @@ func (r *maskedRun[E]) chunk(lo, hi int) {
 		w.lead.seek(&p.lead, 1, lo/p.blocks)
 		r.move(w, lo%p.blocks, [2]int{p.start[0] + w.lead.at(0), p.start[1] + w.lead.at(1)})
 	}
+	if p.past {
+		simd.FencePast()
+	}
 	p.spare.Put(w)
 }
 
 // move does a block of a line; at is where the line begins in source and result.
-func (r *maskedRun[E]) move(w *maskedScratch, block int, at [2]int) {
+func (r *maskedRun[E]) move(w *maskedScratch[E], block int, at [2]int) {
 	p := r.p
 	k, end := min(r.before[block], p.count), min(r.before[block+1], p.count)
 	if k == end && !p.expands {
@@ -174,6 +181,13 @@ func (r *maskedRun[E]) move(w *maskedScratch, block int, at [2]int) {
 			k += r.rows(w, s)
 		case p.expands:
 			k += expandRow(r.y, r.x, r.mask, s)
+		case p.past:
+			w.kept = grown(w.kept, p.block)
+			y := r.y[s.small:]
+			s.small = 0
+			n := compressRow(w.kept, r.x, r.mask, s)
+			simd.CopyPast(y[:n], w.kept[:n])
+			k += n
 		default:
 			k += compressRow(r.y, r.x, r.mask, s)
 		}
@@ -183,7 +197,7 @@ func (r *maskedRun[E]) move(w *maskedScratch, block int, at [2]int) {
 }
 
 // rows is a row of the mask whose elements stand for rows of their own.
-func (r *maskedRun[E]) rows(w *maskedScratch, s maskedRow) (k int) {
+func (r *maskedRun[E]) rows(w *maskedScratch[E], s maskedRow) (k int) {
 	for range s.n {
 		switch {
 		case r.mask[s.mask] != 0 && k < s.room:
@@ -200,7 +214,7 @@ func (r *maskedRun[E]) rows(w *maskedScratch, s maskedRow) (k int) {
 }
 
 // inner copies what one element of the mask stands for.
-func (r *maskedRun[E]) inner(w *maskedScratch, x, y int) {
+func (r *maskedRun[E]) inner(w *maskedScratch[E], x, y int) {
 	n := &r.p.inner
 	w.inner.seek(n, 0)
 	for range n.rows {
@@ -210,7 +224,7 @@ func (r *maskedRun[E]) inner(w *maskedScratch, x, y int) {
 }
 
 // clear makes what one element of the mask stands for zero.
-func (r *maskedRun[E]) clear(w *maskedScratch, y int) {
+func (r *maskedRun[E]) clear(w *maskedScratch[E], y int) {
 	var zero E
 	n := &r.p.inner
 	w.inner.seek(n, 0)

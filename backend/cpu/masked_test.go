@@ -9,8 +9,17 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// TestMasked: long masks of any density, in blocks and on threads, keep what a loop keeps and put it back.
+// TestMasked: long masks of any density, in blocks and on threads, keep what a loop keeps and put it back, past the
+// caches or not.
 func TestMasked(t *testing.T) {
+	old := tuning.past
+	t.Cleanup(func() { tuning.past = old })
+	for _, tuning.past = range []int{1, 1 << 60} {
+		testMasked(t)
+	}
+}
+
+func testMasked(t *testing.T) {
 	for _, n := range []int{1, 7, 8, 9, 63, 8192, 8193, 100003} {
 		for _, every := range []int{1, 2, 3, 97, 1 << 30} {
 			mask, x := make([]bool, n), make([]float32, n)

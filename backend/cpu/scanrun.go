@@ -311,7 +311,7 @@ func (p *scanner[E, A]) close(w *scanScratch[E, A], c int, at *[scanSlots]int, s
 	case !p.rows.same || step[scanY] != 1:
 		p.rows.store(w.stored[scanY], at[scanY], step[scanY], s.y)
 	case w.past:
-		simd.CopyRowsPast(w.direct[scanY][at[scanY]:], 0, s.y, 0, 1, len(s.y))
+		simd.CopyPast(w.direct[scanY][at[scanY]:][:len(s.y)], s.y)
 	}
 	if p.indices {
 		storeSame(w.at, at[scanAt], step[scanAt], s.at)

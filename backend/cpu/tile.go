@@ -215,7 +215,7 @@ func (s *sink[R]) close(t *tile, from []R) {
 	switch {
 	case s.convert == nil && direct:
 		if t.past {
-			simd.CopyRowsPast(tensor.Elements[R](t.mem[0])[t.at[0]:], 0, from, 0, 1, len(from))
+			simd.CopyPast(tensor.Elements[R](t.mem[0])[t.at[0]:][:len(from)], from)
 		}
 		return
 	case s.convert == nil:

@@ -673,11 +673,11 @@ func chainF32(out *float32, x *float32, links *byte, count int, from int, n int,
 //go:noescape
 func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
 
-// rowsPast copies rows of cache lines, so many bytes apart, past the caches: it is bound by memory, and does not
-// read what it overwrites. Other threads see it after a fence.
+// copyPast copies n bytes, a multiple of 64, to a cache line's begin, past the caches: it is bound by memory, and
+// does not read what it overwrites. Other threads see it after a fence.
 //
 //go:noescape
-func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
+func copyPast(dst *byte, src *byte, n int)
 
 // fencePast waits for what was written past the caches.
 //
@@ -816,6 +816,11 @@ func take8I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip i
 //go:noescape
 func compressF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
 
+// compressWideF32 is compressF32 by registers of 64 bytes. It is bound by memory.
+//
+//go:noescape
+func compressWideF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
+
 // expandF32 is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for
 // the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
 //
@@ -851,6 +856,11 @@ func transposeLineF32(dst *float32, dstRow int, src *float32, srcRow int, square
 //go:noescape
 func compressF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
 
+// compressWideF64 is compressF64 by registers of 64 bytes. It is bound by memory.
+//
+//go:noescape
+func compressWideF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
+
 // expandF64 is y[i] = x[kept] for every i < n whose byte of the mask is 1, one after another, and 0 for
 // the others, as long as a register of x is within room. It is bound by memory, or by two cycles a register.
 //
@@ -879,12 +889,6 @@ func reverseF64(out *float64, x *float64, n int)
 //
 //go:noescape
 func transposeLineF64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
-
-// copyPast copies n bytes, a multiple of 128, to a cache line's begin, past the caches: it is bound by memory, and
-// does not read what it overwrites.
-//
-//go:noescape
-func copyPast(dst *byte, src *byte, n int)
 
 // sumBytes is the sum of n bytes, a multiple of 128. It is bound by memory.
 //

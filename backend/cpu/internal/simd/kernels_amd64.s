@@ -12439,32 +12439,22 @@ done:
 	VZEROUPPER
 	RET
 
-// func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
+// func copyPast(dst *byte, src *byte, n int)
 // Requires: AVX
-TEXT ·rowsPast(SB), NOSPLIT, $0-48
+TEXT ·copyPast(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
-	MOVQ dstRow+16(FP), DX
-	MOVQ srcRow+24(FP), BX
-	MOVQ lines+32(FP), SI
-	MOVQ rows+40(FP), DI
-
-row:
-	XORQ R8, R8
-	MOVQ SI, R9
+	MOVQ n+16(FP), DX
 
 line:
-	VMOVDQU  (CX)(R8*1), Y0
-	VMOVDQU  32(CX)(R8*1), Y1
-	VMOVNTDQ Y0, (AX)(R8*1)
-	VMOVNTDQ Y1, 32(AX)(R8*1)
-	ADDQ     $0x40, R8
-	DECQ     R9
+	VMOVDQU  (CX), Y0
+	VMOVDQU  32(CX), Y1
+	VMOVNTDQ Y0, (AX)
+	VMOVNTDQ Y1, 32(AX)
+	ADDQ     $0x40, CX
+	ADDQ     $0x40, AX
+	SUBQ     $0x40, DX
 	JNZ      line
-	ADDQ     DX, AX
-	ADDQ     BX, CX
-	DECQ     DI
-	JNZ      row
 	VZEROUPPER
 	RET
 
@@ -14549,6 +14539,42 @@ DATA chosenLanesF32<>+2032(SB)/8, $0x0007060504030201
 DATA chosenLanesF32<>+2040(SB)/8, $0x0706050403020100
 GLOBL chosenLanesF32<>(SB), RODATA|NOPTR, $2048
 
+// func compressWideF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·compressWideF32(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ mask+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ room+32(FP), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	SUBQ $0x10, BX
+	SUBQ $0x10, SI
+
+loop:
+	CMPQ          DI, BX
+	JG            end
+	CMPQ          R8, SI
+	JG            end
+	PREFETCHT1    4096(CX)(DI*4)
+	VMOVDQU       (DX)(DI*1), X0
+	VPTESTMB      X0, X0, K1
+	KMOVW         K1, R9
+	VMOVUPS       (CX)(DI*4), Z0
+	VPCOMPRESSD.Z Z0, K1, Z0
+	VMOVUPS       Z0, (AX)(R8*4)
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
+	ADDQ          $0x10, DI
+	JMP           loop
+
+end:
+	MOVQ DI, done+40(FP)
+	MOVQ R8, kept+48(FP)
+	VZEROUPPER
+	RET
+
 // func expandF32(y *float32, x *float32, mask *uint8, n int, room int) (done int, kept int)
 // Requires: AVX, AVX2, POPCNT
 TEXT ·expandF32(SB), NOSPLIT, $0-56
@@ -14924,7 +14950,7 @@ DATA fromLast<>+28(SB)/4, $0x00000000
 GLOBL fromLast<>(SB), RODATA|NOPTR, $32
 
 // func transposeLineF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·transposeLineF32(SB), NOSPLIT, $256-40
 	MOVQ dst+0(FP), AX
 	MOVQ dstRow+8(FP), CX
@@ -15059,7 +15085,6 @@ loop:
 	ADDQ       $0x20, DX
 	DECQ       SI
 	JNZ        loop
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -15118,6 +15143,42 @@ DATA chosenLanesF64<>+104(SB)/8, $0x0100070605040100
 DATA chosenLanesF64<>+112(SB)/8, $0x0100070605040302
 DATA chosenLanesF64<>+120(SB)/8, $0x0706050403020100
 GLOBL chosenLanesF64<>(SB), RODATA|NOPTR, $128
+
+// func compressWideF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·compressWideF64(SB), NOSPLIT, $0-56
+	MOVQ y+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ mask+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ room+32(FP), SI
+	XORQ DI, DI
+	XORQ R8, R8
+	SUBQ $0x08, BX
+	SUBQ $0x08, SI
+
+loop:
+	CMPQ          DI, BX
+	JG            end
+	CMPQ          R8, SI
+	JG            end
+	PREFETCHT1    4096(CX)(DI*8)
+	VMOVQ         (DX)(DI*1), X0
+	VPTESTMB      X0, X0, K1
+	KMOVW         K1, R9
+	VMOVUPD       (CX)(DI*8), Z0
+	VPCOMPRESSQ.Z Z0, K1, Z0
+	VMOVUPD       Z0, (AX)(R8*8)
+	POPCNTL       R9, R9
+	ADDQ          R9, R8
+	ADDQ          $0x08, DI
+	JMP           loop
+
+end:
+	MOVQ DI, done+40(FP)
+	MOVQ R8, kept+48(FP)
+	VZEROUPPER
+	RET
 
 // func expandF64(y *float64, x *float64, mask *uint8, n int, room int) (done int, kept int)
 // Requires: AVX, AVX2, POPCNT
@@ -15243,7 +15304,7 @@ loop:
 	RET
 
 // func transposeLineF64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·transposeLineF64(SB), NOSPLIT, $128-40
 	MOVQ dst+0(FP), AX
 	MOVQ dstRow+8(FP), CX
@@ -15310,31 +15371,6 @@ loop:
 	ADDQ       $0x20, DX
 	DECQ       SI
 	JNZ        loop
-	SFENCE
-	VZEROUPPER
-	RET
-
-// func copyPast(dst *byte, src *byte, n int)
-// Requires: AVX, MMX+
-TEXT ·copyPast(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-
-loop:
-	VMOVDQU  (CX), Y0
-	VMOVDQU  32(CX), Y1
-	VMOVDQU  64(CX), Y2
-	VMOVDQU  96(CX), Y3
-	VMOVNTDQ Y0, (AX)
-	VMOVNTDQ Y1, 32(AX)
-	VMOVNTDQ Y2, 64(AX)
-	VMOVNTDQ Y3, 96(AX)
-	ADDQ     $0x00000080, CX
-	ADDQ     $0x00000080, AX
-	SUBQ     $0x00000080, DX
-	JNZ      loop
-	SFENCE
 	VZEROUPPER
 	RET
 

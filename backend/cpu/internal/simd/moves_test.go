@@ -53,10 +53,6 @@ func testMovesOf[W word](t *testing.T) {
 			testMaskedOf[W](t, r, n, share)
 		}
 		x, y := filled[W](t, r, n), filled[W](t, r, n)
-		CopyPast(y, x)
-		if !slices.Equal(y, x) {
-			t.Fatalf("CopyPast of %d: %s", n, differ(y, x))
-		}
 		Reverse(y, x)
 		slices.Reverse(x)
 		if !slices.Equal(y, x) {

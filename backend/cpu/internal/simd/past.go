@@ -2,9 +2,9 @@ package simd
 
 import "unsafe"
 
-// These are nil without assembly. Rows are whole cache lines of dst.
+// These are nil without assembly. copyPastKernel takes whole cache lines of dst.
 var (
-	rowsPastKernel  func(dst, src *byte, dstRow, srcRow, lines, rows int)
+	copyPastKernel  func(dst, src *byte, n int)
 	fencePastKernel func()
 	fetchKernel     func(x *byte, lines int)
 )
@@ -19,41 +19,27 @@ func FencePast() {
 	}
 }
 
-// CopyRowsPast copies rows of so many columns, which begin dstRow and srcRow elements apart, for a dst that is not
-// read soon: past the caches, if it can. FencePast is to follow.
-func CopyRowsPast[W any](dst []W, dstRow int, src []W, srcRow, rows, columns int) {
-	if rows == 0 || columns == 0 {
-		return
-	}
+// CopyPast is copy(dst, src) for a dst that is not read soon, of src's length: past the caches, if it can. FencePast
+// is to follow.
+func CopyPast[W any](dst, src []W) {
 	size := int(unsafe.Sizeof(*new(W)))
-	_, _ = dst[(rows-1)*dstRow+columns-1], src[(rows-1)*srcRow+columns-1]
-	head := int(-uintptr(unsafe.Pointer(&dst[0])) & (cacheLine - 1))
-	lines := (columns*size - head) / cacheLine
-	if rowsPastKernel == nil || head%size != 0 || dstRow*size%cacheLine != 0 && rows > 1 || lines <= 0 {
-		for j := range rows {
-			copy(dst[j*dstRow:][:columns], src[j*srcRow:])
-		}
+	src = src[:len(dst)]
+	head := int(-uintptr(unsafe.Pointer(unsafe.SliceData(dst))) & (cacheLine - 1))
+	whole := (len(dst)*size - head) &^ (cacheLine - 1)
+	if copyPastKernel == nil || head%size != 0 || whole <= 0 {
+		copy(dst, src)
 		return
 	}
-	head /= size
-	end := head + lines*cacheLine/size
-	if columns > end || head > 0 {
-		for j := range rows {
-			copy(dst[j*dstRow:][:head], src[j*srcRow:])
-			copy(dst[j*dstRow+end:][:columns-end], src[j*srcRow+end:])
-		}
+	copy(dst[:head/size], src)
+	dst, src = dst[head/size:], src[head/size:]
+	const call = 1 << 17 // bytes
+	for whole > 0 {
+		n := min(whole, call)
+		copyPastKernel((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), n)
+		whole -= n
+		dst, src = dst[n/size:], src[n/size:]
 	}
-	const call = 1 << 11 // cache lines
-	for lines > 0 {
-		n := min(lines, call)
-		for j := 0; j < rows; j += call / n {
-			to, from := dst[j*dstRow+head:], src[j*srcRow+head:]
-			rowsPastKernel((*byte)(unsafe.Pointer(&to[0])), (*byte)(unsafe.Pointer(&from[0])), dstRow*size, srcRow*size,
-				n, min(call/n, rows-j))
-		}
-		lines -= n
-		head += n * cacheLine / size
-	}
+	copy(dst, src)
 }
 
 // Fetch asks for what is read soon: as much as the memory brings while a few microseconds are spent on other things.

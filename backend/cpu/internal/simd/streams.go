@@ -4,38 +4,12 @@ import "unsafe"
 
 // streamKernels are nil without assembly.
 var streamKernels struct {
-	copyPast      func(dst, src *byte, n int)
 	everySecond32 func(out, x *float32, n int)
 	everySecond64 func(out, x *float64, n int)
 	reverse32     func(out, x *float32, n int)
 	reverse64     func(out, x *float64, n int)
 	lines32       func(dst *float32, dstRow int, src *float32, srcRow, squares int)
 	lines64       func(dst *float64, dstRow int, src *float64, srcRow, squares int)
-}
-
-// CopyPast is copy(dst, src) for a dst that is not read soon, of src's length: past the caches, if it can.
-func CopyPast[W any](dst, src []W) {
-	size := int(unsafe.Sizeof(*new(W)))
-	src = src[:len(dst)]
-	if streamKernels.copyPast == nil || len(dst)*size < 1024 {
-		copy(dst, src)
-		return
-	}
-	head := int(-uintptr(unsafe.Pointer(&dst[0]))&63) / size
-	copy(dst[:head], src)
-	dst, src = dst[head:], src[head:]
-	if uintptr(unsafe.Pointer(&dst[0]))%64 != 0 {
-		copy(dst, src)
-		return
-	}
-	const call = 1 << 17 // bytes
-	for whole := len(dst) * size &^ 127; whole > 0; {
-		n := min(whole, call)
-		streamKernels.copyPast((*byte)(unsafe.Pointer(&dst[0])), (*byte)(unsafe.Pointer(&src[0])), n)
-		whole -= n
-		dst, src = dst[n/size:], src[n/size:]
-	}
-	copy(dst, src)
 }
 
 // EverySecond is out[i] = x[2i].
@@ -104,6 +78,7 @@ func LineRows[W any]() int {
 }
 
 // TransposePast is Transpose for a dst that is not read soon: whole cache lines of it past the caches, if it can.
+// FencePast is to follow.
 func TransposePast[W any](dst []W, dstRow int, src []W, srcRow, rows, columns int) {
 	switch size := unsafe.Sizeof(*new(W)); {
 	case LineRows[W]() == 0 || (uintptr(unsafe.Pointer(&dst[0]))|uintptr(dstRow)*size)%64 != 0:

@@ -52,7 +52,7 @@ func init() {
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.set, placeBytes.setPast = gatherRows, setRows, setRowsPast
-	rowsPastKernel, fencePastKernel, fetchKernel = rowsPast, fencePast, fetch
+	copyPastKernel, fencePastKernel, fetchKernel = copyPast, fencePast, fetch
 	copyRunsBytes = copyRuns
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
 		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,

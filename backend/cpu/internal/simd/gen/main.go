@@ -33,7 +33,7 @@ func main() {
 	softmaxes()
 	chains(wide32)
 	chains(wide64)
-	rowsPast()
+	copyPast()
 	fencePast()
 	fetch()
 	places()

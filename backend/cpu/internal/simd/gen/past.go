@@ -6,32 +6,24 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-func rowsPast() {
-	function("rowsPast", "func(dst, src *byte, dstRow, srcRow, lines, rows int)",
-		"rowsPast copies rows of cache lines, so many bytes apart, past the caches: it is bound by memory, and does not\n"+
-			"read what it overwrites. Other threads see it after a fence.")
-	dst, src, dstRow, srcRow := param("dst"), param("src"), param("dstRow"), param("srcRow")
-	lines, rows := param("lines"), param("rows")
-	Label("row")
-	at, left := GP64(), GP64()
-	XORQ(at, at)
-	MOVQ(lines, left)
+func copyPast() {
+	function("copyPast", "func(dst, src *byte, n int)",
+		"copyPast copies n bytes, a multiple of 64, to a cache line's begin, past the caches: it is bound by memory, and\n"+
+			"does not read what it overwrites. Other threads see it after a fence.")
+	dst, src, n := param("dst"), param("src"), param("n")
 	Label("line")
 	var r [2]VecVirtual
 	for k := range r {
 		r[k] = YMM()
-		VMOVDQU(Mem{Base: src, Index: at, Scale: 1, Disp: 32 * k}, r[k])
+		VMOVDQU(Mem{Base: src, Disp: 32 * k}, r[k])
 	}
 	for k := range r {
-		VMOVNTDQ(r[k], Mem{Base: dst, Index: at, Scale: 1, Disp: 32 * k})
+		VMOVNTDQ(r[k], Mem{Base: dst, Disp: 32 * k})
 	}
-	ADDQ(Imm(64), at)
-	DECQ(left)
+	ADDQ(Imm(64), src)
+	ADDQ(Imm(64), dst)
+	SUBQ(Imm(64), n)
 	JNZ(LabelRef("line"))
-	ADDQ(dstRow, dst)
-	ADDQ(srcRow, src)
-	DECQ(rows)
-	JNZ(LabelRef("row"))
 	end()
 }
 
