@@ -36,11 +36,6 @@ type lineStep struct {
 	slot   int
 }
 
-// lineFolder folds rows of w elements, a value each.
-type lineFolder interface {
-	foldLines(dst *tensor.Storage, to, toStep int, src *tensor.Storage, at, row, col, h, w int)
-}
-
 // lineBytes is what the registers and operands of the rows that are worked on may take: they stay in the
 // second-level cache. A longer row is not worked on as a whole.
 const lineBytes = 320 << 10
@@ -96,7 +91,8 @@ func (c *lineCompiler) operands() error {
 	}
 	for e, o := range all {
 		if e < len(c.out) && c.isAcross(c.op.Results[e]) {
-			rows, lines = append(rows, tensor.Layout{Shape: c.op.Lines[:c.op.Lead], Strides: make([]int, c.op.Lead)}), append(lines, line)
+			none := tensor.Layout{Shape: c.op.Lines[:c.op.Lead], Strides: make([]int, c.op.Lead)}
+			rows, lines = append(rows, none), append(lines, line)
 			continue
 		}
 		if slices.Equal(o.Shape, c.op.Lines) {
@@ -371,7 +367,8 @@ func (k *fusedLines) run(s *machine, memory []*tensor.Storage, row, h int) {
 		}
 		switch {
 		case ins.across != nil:
-			ins.across.addRows(s.lanes[ins.slot], t.mem[1], walk{t.at[1], ins.rowStep[1], ins.colStep[1]}, row, h, k.rows, k.columns)
+			from := walk{t.at[1], ins.rowStep[1], ins.colStep[1]}
+			ins.across.addRows(s.lanes[ins.slot], t.mem[1], from, row, h, k.rows, k.columns)
 			continue
 		case ins.fold == nil:
 			ins.plane(t)
@@ -380,54 +377,4 @@ func (k *fusedLines) run(s *machine, memory []*tensor.Storage, row, h int) {
 		to := ins.rowStep[0]
 		ins.fold.foldLines(t.mem[0], t.at[0], to, t.mem[1], t.at[1], ins.rowStep[1], ins.colStep[1], h, k.columns)
 	}
-}
-
-// foldLines is the reduction of h rows, by the tree.
-func (p *reducer[E, A]) foldLines(dst *tensor.Storage, to, toStep int, src *tensor.Storage, at, row, col, h, w int) {
-	s := p.spare.Get()
-	from := tensor.Elements[E](src)
-	s.values, s.top = grown(s.values, 1), grown(s.top, 1)
-	for range h {
-		if p.top == nil {
-			s.values[0] = p.foldLine(s, p.fold, from, at, col, w, nil)
-		} else {
-			s.top[0] = p.foldLine(s, p.top, from, at, col, w, nil)
-			s.values[0] = p.foldLine(s, p.fold, from, at, col, w, s.top)
-			s.values[0] = p.terms.total(s.values[0], s.top[0])
-		}
-		if p.quiet != nil {
-			p.quiet(s.values)
-		}
-		p.store(dst, to, 1, s.values)
-		at, to = at+row, to+toStep
-	}
-	p.spare.Put(s)
-}
-
-// foldLine folds w elements from at on. Where top is given, every element x stands for its term.
-func (p *reducer[E, A]) foldLine(s *reduceScratch[E, A], f *fold[A], from []E, at, col, w int, top []A) A {
-	if col == 1 && top == nil && f.line != nil && p.rows.same {
-		return f.line(bitsAs[A](from[at:][:w]))
-	}
-	value := f.identity
-	for i := 0; i < w; i += blockSize {
-		x := s.block[:min(blockSize, w-i)]
-		if col == 1 && top == nil {
-			x = p.computed(x, from[at+i:][:len(x)])
-		} else {
-			p.rows.load(x, from, at+i*col, col)
-		}
-		if top != nil {
-			p.terms.line(x, top[0])
-		}
-		if f.anyOrder {
-			value = f.join(value, f.block(x))
-		} else {
-			s.tree.push(f, f.block(x))
-		}
-	}
-	if f.anyOrder {
-		return value
-	}
-	return s.tree.total(f)
 }

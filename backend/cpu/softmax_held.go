@@ -11,6 +11,10 @@ const heldBytes = 4 << 20
 
 const cacheLine = 64
 
+// rowsAhead is how many rows before its turn a row of a strip is asked for: the hardware foresees what follows in a
+// row, not the next one, which is in another page.
+const rowsAhead = 16
+
 // holds reports whether a line, or a strip of columns, is held in scratch, and makes strips as narrow as that
 // takes. Below a cache line a strip would read more than it uses.
 func (p *softmax[E, A]) holds() bool {
@@ -90,6 +94,9 @@ func (p *softmax[E, A]) heldStrip(w *softmaxScratch[E, A], src, dst int, top, su
 	row := func(j int) []A { return x[j*n:][:n] }
 	setAll(top, p.top.identity)
 	for j := range length {
+		if ahead := src + (j+rowsAhead)*step; column == 1 && j+rowsAhead < length {
+			simd.Fetch(w.src[ahead:][:n])
+		}
 		p.rows.load(row(j), w.src, src+j*step, column)
 		if j&3 == 3 {
 			p.top.rows(top, row(j-3), row(j-2), row(j-1), row(j))

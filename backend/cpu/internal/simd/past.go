@@ -43,8 +43,9 @@ func CopyPast[W any](dst, src []W) {
 }
 
 // Fetch asks for what is read soon: as much as the memory brings while a few microseconds are spent on other things.
-func Fetch(x []byte) {
-	if lines := min(len(x)/cacheLine, 1<<11); fetchKernel != nil && lines > 0 {
-		fetchKernel(&x[0], lines)
+func Fetch[W any](x []W) {
+	lines := min(len(x)*int(unsafe.Sizeof(*new(W)))/cacheLine, 1<<11)
+	if fetchKernel != nil && lines > 0 {
+		fetchKernel((*byte)(unsafe.Pointer(&x[0])), lines)
 	}
 }
