@@ -53,27 +53,6 @@ func linkOf(s graph.FusedStep, v int) (kind simd.LinkKind, ok bool) {
 	return 0, false
 }
 
-// chainOfOne is out = fn(a, b) as a chain of one link, nil where that is not possible or does not pay. It does for
-// a result that is written past the caches: its lines go there while operands are read, and not by turns with them,
-// tile by tile. (a + b of 64 MB takes 3.7 ms instead of 5.0.)
-func chainOfOne(op ops.BinaryOp, out, a, b graph.Operand) graph.Kernel {
-	kind, ok := linkOf(graph.FusedStep{Op: op, Spec: tensor.Spec{DType: out.DType}}, 0)
-	if !ok || !tuning.chains || a.DType != out.DType {
-		return nil
-	}
-	size := form{bytes: out.DType.Size()}
-	t := newTiled(cheap, []form{size, size, size}, out.Layout, a.Layout, b.Layout)
-	planes := cutPlanes(longRun, out.Layout, a.Layout, b.Layout)
-	if !t.past || !planes.chainable(1) {
-		return nil
-	}
-	t.planes, t.chain = planes, true
-	t.grain = max(1, cheap/(t.tall*t.wide))
-	links := chainLinks{kinds: []simd.LinkKind{kind}, by: []int{2}, from: []int{0, 1, 2}}
-	t.plane = links.plane(out.DType)
-	return elementwise(t, out, a, b)
-}
-
 // isLink reports whether a step alone is worked on as a chain: so rows of it that are not in one run, or have one element
 // as an operand, need no scratch.
 func isLink(s graph.FusedStep) bool {
@@ -98,6 +77,27 @@ func changed(s graph.FusedStep, in []graph.Operand) int {
 		return 1
 	}
 	return 0
+}
+
+// chainOfOne is out = fn(a, b) as a chain of one link, nil where that is not possible or does not pay. It does for
+// a result that is written past the caches: its lines go there while operands are read, and not by turns with them,
+// tile by tile. (a + b of 64 MB takes 3.7 ms instead of 5.0.)
+func chainOfOne(op ops.BinaryOp, out, a, b graph.Operand) graph.Kernel {
+	kind, ok := linkOf(graph.FusedStep{Op: op, Spec: tensor.Spec{DType: out.DType}}, 0)
+	if !ok || !tuning.chains || a.DType != out.DType {
+		return nil
+	}
+	size := form{bytes: out.DType.Size()}
+	t := newTiled(cheap, []form{size, size, size}, out.Layout, a.Layout, b.Layout)
+	planes := cutPlanes(longRun, out.Layout, a.Layout, b.Layout)
+	if !t.past || !planes.chainable(1) {
+		return nil
+	}
+	t.planes, t.chain = planes, true
+	t.grain = max(1, cheap/(t.tall*t.wide))
+	links := chainLinks{kinds: []simd.LinkKind{kind}, by: []int{2}, from: []int{0, 1, 2}}
+	t.plane = links.plane(out.DType)
+	return elementwise(t, out, a, b)
 }
 
 // chained says of the first n steps of op which are links of a chain that goes on with the next step. What keep
@@ -195,7 +195,7 @@ func chainTiles[T simd.Float](c chainLinks, dt tensor.DType) func(t *tile) {
 			t.chain = w
 		}
 		rows, width := 1, t.h*t.w
-		if t.w >= chainRow && slices.Contains(t.run[:len(c.from)], false) {
+		if t.w >= chainRow && t.apart(len(c.from)) {
 			rows, width = t.h, t.w
 		}
 		for k, s := range sources {
@@ -222,7 +222,7 @@ func chainTiles[T simd.Float](c chainLinks, dt tensor.DType) func(t *tile) {
 
 func (w *chainWork[T]) forget() {
 	clear(w.operands[:])
-	clear(w.links)
+	clear(w.links[:cap(w.links)])
 }
 
 // chainRow is how many elements make a row that is worth a call.
@@ -234,16 +234,6 @@ type chainWork[T simd.Float] struct {
 	repeated [maxOperands][]T
 	filled   []T // a row of one element, where that is what the first link changes
 	links    []simd.Link[T]
-}
-
-// chainable reports whether a chain of the values of operand value works on planes without scratch.
-func (p *planes) chainable(value int) bool {
-	for k, run := range p.run {
-		if !run && (k == value || p.rowStep[k] != 0 || p.colStep[k] != 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // chainOperand is where the rows of an operand are.
@@ -258,6 +248,8 @@ func operandOfChain[T simd.Float](t *tile, s *source[T], rows, width int) chainO
 	whole := rows == t.h && width == t.w
 	switch {
 	case t.run[k]:
+	case t.again(k):
+		return chainOperand[T]{elements: tensor.Elements[T](t.mem[k]), at: t.at[k], same: true}
 	case whole && t.colStep[k] <= 1 && t.colStep[k] >= 0:
 		return chainOperand[T]{tensor.Elements[T](t.mem[k]), t.at[k], t.rowStep[k], t.colStep[k] == 0}
 	}
@@ -268,13 +260,17 @@ func operandOfChain[T simd.Float](t *tile, s *source[T], rows, width int) chainO
 func (w *chainWork[T]) row(c *chainLinks, to *chainOperand[T], r, width int, past bool) {
 	for k := range c.from[1:] {
 		if o := &w.operands[1+k]; o.same {
-			w.repeated[1+k] = simd.Repeated(w.repeated[1+k], o.elements[o.at+r*o.step])
+			repeated(&w.repeated[1+k], o.elements[o.at+r*o.step])
 		}
 	}
 	w.links = w.links[:0]
 	for k, by := range c.by {
 		m, same := w.operand(by, r, width)
-		w.links = append(w.links, simd.Link[T]{Kind: c.kinds[k], By: m, Same: same})
+		link := simd.Link[T]{Kind: c.kinds[k], By: m, Walk: simd.LinkAlong}
+		if same {
+			link.Walk = simd.LinkAgain
+		}
+		w.links = append(w.links, link)
 	}
 	x, same := w.operand(1, r, width)
 	if same {
@@ -292,4 +288,39 @@ func (w *chainWork[T]) operand(k, r, width int) (row []T, same bool) {
 		return w.repeated[k], true
 	}
 	return o.elements[o.at+r*o.step:][:width], false
+}
+
+// again reports whether operand k has one element for all of the tile. It is repeated for a block of a chain, not
+// for the tile.
+func (t *tile) again(k int) bool { return t.colStep[k] == 0 && (t.h == 1 || t.rowStep[k] == 0) }
+
+// apart reports whether one of the first n operands, the result first, is neither a run nor one element.
+func (t *tile) apart(n int) bool {
+	for k, run := range t.run[:n] {
+		if !run && (k == 0 || !t.again(k)) {
+			return true
+		}
+	}
+	return false
+}
+
+// chainable reports whether a chain of the values of operand value works on planes without scratch.
+func (p *planes) chainable(value int) bool {
+	for k, run := range p.run {
+		if !run && (k == value || p.rowStep[k] != 0 || p.colStep[k] != 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// repeated is an element as the operand of a link that is taken again.
+func repeated[T simd.Float](to *[]T, v T) {
+	if *to == nil {
+		*to = make([]T, simd.RepeatedBytes/sizeOf[T]())
+	}
+	eight := [8]T{v, v, v, v, v, v, v, v}
+	for i := 0; i < len(*to); i += len(eight) {
+		*(*[8]T)((*to)[i:]) = eight
+	}
 }

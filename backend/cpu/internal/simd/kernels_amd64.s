@@ -11194,7 +11194,7 @@ DATA allOnes<>+28(SB)/4, $0xffffffff
 GLOBL allOnes<>(SB), RODATA|NOPTR, $32
 
 // func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·chainF32(SB), NOSPLIT, $0-49
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
@@ -11215,214 +11215,213 @@ block:
 	VMOVUPS 320(CX)(R8*1), Z5
 	VMOVUPS 384(CX)(R8*1), Z6
 	VMOVUPS 448(CX)(R8*1), Z7
-	XORQ    R13, R13
 	MOVQ    DX, R9
 	MOVQ    BX, R10
 	JMP     block_first0
 
 block_op0:
-	VMOVUPS (R11)(R14*1), Z8
+	VMOVUPS (R11)(R13*1), Z8
 	VADDPS  Z8, Z0, Z0
-	VMOVUPS 64(R11)(R14*1), Z8
+	VMOVUPS 64(R11)(R13*1), Z8
 	VADDPS  Z8, Z1, Z1
-	VMOVUPS 128(R11)(R14*1), Z8
+	VMOVUPS 128(R11)(R13*1), Z8
 	VADDPS  Z8, Z2, Z2
-	VMOVUPS 192(R11)(R14*1), Z8
+	VMOVUPS 192(R11)(R13*1), Z8
 	VADDPS  Z8, Z3, Z3
-	VMOVUPS 256(R11)(R14*1), Z8
+	VMOVUPS 256(R11)(R13*1), Z8
 	VADDPS  Z8, Z4, Z4
-	VMOVUPS 320(R11)(R14*1), Z8
+	VMOVUPS 320(R11)(R13*1), Z8
 	VADDPS  Z8, Z5, Z5
-	VMOVUPS 384(R11)(R14*1), Z8
+	VMOVUPS 384(R11)(R13*1), Z8
 	VADDPS  Z8, Z6, Z6
-	VMOVUPS 448(R11)(R14*1), Z8
+	VMOVUPS 448(R11)(R13*1), Z8
 	VADDPS  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op1:
-	VMOVUPS (R11)(R14*1), Z8
+	VMOVUPS (R11)(R13*1), Z8
 	VADDPS  Z0, Z8, Z0
-	VMOVUPS 64(R11)(R14*1), Z8
+	VMOVUPS 64(R11)(R13*1), Z8
 	VADDPS  Z1, Z8, Z1
-	VMOVUPS 128(R11)(R14*1), Z8
+	VMOVUPS 128(R11)(R13*1), Z8
 	VADDPS  Z2, Z8, Z2
-	VMOVUPS 192(R11)(R14*1), Z8
+	VMOVUPS 192(R11)(R13*1), Z8
 	VADDPS  Z3, Z8, Z3
-	VMOVUPS 256(R11)(R14*1), Z8
+	VMOVUPS 256(R11)(R13*1), Z8
 	VADDPS  Z4, Z8, Z4
-	VMOVUPS 320(R11)(R14*1), Z8
+	VMOVUPS 320(R11)(R13*1), Z8
 	VADDPS  Z5, Z8, Z5
-	VMOVUPS 384(R11)(R14*1), Z8
+	VMOVUPS 384(R11)(R13*1), Z8
 	VADDPS  Z6, Z8, Z6
-	VMOVUPS 448(R11)(R14*1), Z8
+	VMOVUPS 448(R11)(R13*1), Z8
 	VADDPS  Z7, Z8, Z7
 	JMP     block_next0
 
 block_op2:
-	VMOVUPS (R11)(R14*1), Z8
+	VMOVUPS (R11)(R13*1), Z8
 	VMULPS  Z8, Z0, Z0
-	VMOVUPS 64(R11)(R14*1), Z8
+	VMOVUPS 64(R11)(R13*1), Z8
 	VMULPS  Z8, Z1, Z1
-	VMOVUPS 128(R11)(R14*1), Z8
+	VMOVUPS 128(R11)(R13*1), Z8
 	VMULPS  Z8, Z2, Z2
-	VMOVUPS 192(R11)(R14*1), Z8
+	VMOVUPS 192(R11)(R13*1), Z8
 	VMULPS  Z8, Z3, Z3
-	VMOVUPS 256(R11)(R14*1), Z8
+	VMOVUPS 256(R11)(R13*1), Z8
 	VMULPS  Z8, Z4, Z4
-	VMOVUPS 320(R11)(R14*1), Z8
+	VMOVUPS 320(R11)(R13*1), Z8
 	VMULPS  Z8, Z5, Z5
-	VMOVUPS 384(R11)(R14*1), Z8
+	VMOVUPS 384(R11)(R13*1), Z8
 	VMULPS  Z8, Z6, Z6
-	VMOVUPS 448(R11)(R14*1), Z8
+	VMOVUPS 448(R11)(R13*1), Z8
 	VMULPS  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op3:
-	VMOVUPS (R11)(R14*1), Z8
+	VMOVUPS (R11)(R13*1), Z8
 	VMULPS  Z0, Z8, Z0
-	VMOVUPS 64(R11)(R14*1), Z8
+	VMOVUPS 64(R11)(R13*1), Z8
 	VMULPS  Z1, Z8, Z1
-	VMOVUPS 128(R11)(R14*1), Z8
+	VMOVUPS 128(R11)(R13*1), Z8
 	VMULPS  Z2, Z8, Z2
-	VMOVUPS 192(R11)(R14*1), Z8
+	VMOVUPS 192(R11)(R13*1), Z8
 	VMULPS  Z3, Z8, Z3
-	VMOVUPS 256(R11)(R14*1), Z8
+	VMOVUPS 256(R11)(R13*1), Z8
 	VMULPS  Z4, Z8, Z4
-	VMOVUPS 320(R11)(R14*1), Z8
+	VMOVUPS 320(R11)(R13*1), Z8
 	VMULPS  Z5, Z8, Z5
-	VMOVUPS 384(R11)(R14*1), Z8
+	VMOVUPS 384(R11)(R13*1), Z8
 	VMULPS  Z6, Z8, Z6
-	VMOVUPS 448(R11)(R14*1), Z8
+	VMOVUPS 448(R11)(R13*1), Z8
 	VMULPS  Z7, Z8, Z7
 	JMP     block_next0
 
 block_op4:
-	VMOVUPS (R11)(R14*1), Z8
+	VMOVUPS (R11)(R13*1), Z8
 	VSUBPS  Z8, Z0, Z0
-	VMOVUPS 64(R11)(R14*1), Z8
+	VMOVUPS 64(R11)(R13*1), Z8
 	VSUBPS  Z8, Z1, Z1
-	VMOVUPS 128(R11)(R14*1), Z8
+	VMOVUPS 128(R11)(R13*1), Z8
 	VSUBPS  Z8, Z2, Z2
-	VMOVUPS 192(R11)(R14*1), Z8
+	VMOVUPS 192(R11)(R13*1), Z8
 	VSUBPS  Z8, Z3, Z3
-	VMOVUPS 256(R11)(R14*1), Z8
+	VMOVUPS 256(R11)(R13*1), Z8
 	VSUBPS  Z8, Z4, Z4
-	VMOVUPS 320(R11)(R14*1), Z8
+	VMOVUPS 320(R11)(R13*1), Z8
 	VSUBPS  Z8, Z5, Z5
-	VMOVUPS 384(R11)(R14*1), Z8
+	VMOVUPS 384(R11)(R13*1), Z8
 	VSUBPS  Z8, Z6, Z6
-	VMOVUPS 448(R11)(R14*1), Z8
+	VMOVUPS 448(R11)(R13*1), Z8
 	VSUBPS  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op5:
-	VMOVUPS (R11)(R14*1), Z8
+	VMOVUPS (R11)(R13*1), Z8
 	VSUBPS  Z0, Z8, Z0
-	VMOVUPS 64(R11)(R14*1), Z8
+	VMOVUPS 64(R11)(R13*1), Z8
 	VSUBPS  Z1, Z8, Z1
-	VMOVUPS 128(R11)(R14*1), Z8
+	VMOVUPS 128(R11)(R13*1), Z8
 	VSUBPS  Z2, Z8, Z2
-	VMOVUPS 192(R11)(R14*1), Z8
+	VMOVUPS 192(R11)(R13*1), Z8
 	VSUBPS  Z3, Z8, Z3
-	VMOVUPS 256(R11)(R14*1), Z8
+	VMOVUPS 256(R11)(R13*1), Z8
 	VSUBPS  Z4, Z8, Z4
-	VMOVUPS 320(R11)(R14*1), Z8
+	VMOVUPS 320(R11)(R13*1), Z8
 	VSUBPS  Z5, Z8, Z5
-	VMOVUPS 384(R11)(R14*1), Z8
+	VMOVUPS 384(R11)(R13*1), Z8
 	VSUBPS  Z6, Z8, Z6
-	VMOVUPS 448(R11)(R14*1), Z8
+	VMOVUPS 448(R11)(R13*1), Z8
 	VSUBPS  Z7, Z8, Z7
 	JMP     block_next0
 
 block_op6:
-	VMOVUPS (R11)(R14*1), Z8
+	VMOVUPS (R11)(R13*1), Z8
 	VDIVPS  Z8, Z0, Z0
-	VMOVUPS 64(R11)(R14*1), Z8
+	VMOVUPS 64(R11)(R13*1), Z8
 	VDIVPS  Z8, Z1, Z1
-	VMOVUPS 128(R11)(R14*1), Z8
+	VMOVUPS 128(R11)(R13*1), Z8
 	VDIVPS  Z8, Z2, Z2
-	VMOVUPS 192(R11)(R14*1), Z8
+	VMOVUPS 192(R11)(R13*1), Z8
 	VDIVPS  Z8, Z3, Z3
-	VMOVUPS 256(R11)(R14*1), Z8
+	VMOVUPS 256(R11)(R13*1), Z8
 	VDIVPS  Z8, Z4, Z4
-	VMOVUPS 320(R11)(R14*1), Z8
+	VMOVUPS 320(R11)(R13*1), Z8
 	VDIVPS  Z8, Z5, Z5
-	VMOVUPS 384(R11)(R14*1), Z8
+	VMOVUPS 384(R11)(R13*1), Z8
 	VDIVPS  Z8, Z6, Z6
-	VMOVUPS 448(R11)(R14*1), Z8
+	VMOVUPS 448(R11)(R13*1), Z8
 	VDIVPS  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op7:
-	VMOVUPS (R11)(R14*1), Z8
+	VMOVUPS (R11)(R13*1), Z8
 	VDIVPS  Z0, Z8, Z0
-	VMOVUPS 64(R11)(R14*1), Z8
+	VMOVUPS 64(R11)(R13*1), Z8
 	VDIVPS  Z1, Z8, Z1
-	VMOVUPS 128(R11)(R14*1), Z8
+	VMOVUPS 128(R11)(R13*1), Z8
 	VDIVPS  Z2, Z8, Z2
-	VMOVUPS 192(R11)(R14*1), Z8
+	VMOVUPS 192(R11)(R13*1), Z8
 	VDIVPS  Z3, Z8, Z3
-	VMOVUPS 256(R11)(R14*1), Z8
+	VMOVUPS 256(R11)(R13*1), Z8
 	VDIVPS  Z4, Z8, Z4
-	VMOVUPS 320(R11)(R14*1), Z8
+	VMOVUPS 320(R11)(R13*1), Z8
 	VDIVPS  Z5, Z8, Z5
-	VMOVUPS 384(R11)(R14*1), Z8
+	VMOVUPS 384(R11)(R13*1), Z8
 	VDIVPS  Z6, Z8, Z6
-	VMOVUPS 448(R11)(R14*1), Z8
+	VMOVUPS 448(R11)(R13*1), Z8
 	VDIVPS  Z7, Z8, Z7
 	JMP     block_next0
 
 block_op8:
-	VMOVUPS      (R11)(R14*1), Z8
+	VMOVUPS      (R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z0, K1
 	VMAXPS       Z0, Z8, Z9
 	VMAXPS       Z8, Z0, Z0
 	VANDPS       Z9, Z0, Z0
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z0
-	VMOVUPS      64(R11)(R14*1), Z8
+	VMOVUPS      64(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z1, K1
 	VMAXPS       Z1, Z8, Z9
 	VMAXPS       Z8, Z1, Z1
 	VANDPS       Z9, Z1, Z1
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z1
-	VMOVUPS      128(R11)(R14*1), Z8
+	VMOVUPS      128(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z2, K1
 	VMAXPS       Z2, Z8, Z9
 	VMAXPS       Z8, Z2, Z2
 	VANDPS       Z9, Z2, Z2
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z2
-	VMOVUPS      192(R11)(R14*1), Z8
+	VMOVUPS      192(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z3, K1
 	VMAXPS       Z3, Z8, Z9
 	VMAXPS       Z8, Z3, Z3
 	VANDPS       Z9, Z3, Z3
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z3
-	VMOVUPS      256(R11)(R14*1), Z8
+	VMOVUPS      256(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z4, K1
 	VMAXPS       Z4, Z8, Z9
 	VMAXPS       Z8, Z4, Z4
 	VANDPS       Z9, Z4, Z4
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z4
-	VMOVUPS      320(R11)(R14*1), Z8
+	VMOVUPS      320(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z5, K1
 	VMAXPS       Z5, Z8, Z9
 	VMAXPS       Z8, Z5, Z5
 	VANDPS       Z9, Z5, Z5
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z5
-	VMOVUPS      384(R11)(R14*1), Z8
+	VMOVUPS      384(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z6, K1
 	VMAXPS       Z6, Z8, Z9
 	VMAXPS       Z8, Z6, Z6
 	VANDPS       Z9, Z6, Z6
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z6
-	VMOVUPS      448(R11)(R14*1), Z8
+	VMOVUPS      448(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z7, K1
 	VMAXPS       Z7, Z8, Z9
 	VMAXPS       Z8, Z7, Z7
@@ -11432,56 +11431,56 @@ block_op8:
 	JMP          block_next0
 
 block_op9:
-	VMOVUPS      (R11)(R14*1), Z8
+	VMOVUPS      (R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z0, K1
 	VMINPS       Z0, Z8, Z9
 	VMINPS       Z8, Z0, Z0
 	VORPS        Z9, Z0, Z0
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z0
-	VMOVUPS      64(R11)(R14*1), Z8
+	VMOVUPS      64(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z1, K1
 	VMINPS       Z1, Z8, Z9
 	VMINPS       Z8, Z1, Z1
 	VORPS        Z9, Z1, Z1
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z1
-	VMOVUPS      128(R11)(R14*1), Z8
+	VMOVUPS      128(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z2, K1
 	VMINPS       Z2, Z8, Z9
 	VMINPS       Z8, Z2, Z2
 	VORPS        Z9, Z2, Z2
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z2
-	VMOVUPS      192(R11)(R14*1), Z8
+	VMOVUPS      192(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z3, K1
 	VMINPS       Z3, Z8, Z9
 	VMINPS       Z8, Z3, Z3
 	VORPS        Z9, Z3, Z3
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z3
-	VMOVUPS      256(R11)(R14*1), Z8
+	VMOVUPS      256(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z4, K1
 	VMINPS       Z4, Z8, Z9
 	VMINPS       Z8, Z4, Z4
 	VORPS        Z9, Z4, Z4
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z4
-	VMOVUPS      320(R11)(R14*1), Z8
+	VMOVUPS      320(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z5, K1
 	VMINPS       Z5, Z8, Z9
 	VMINPS       Z8, Z5, Z5
 	VORPS        Z9, Z5, Z5
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z5
-	VMOVUPS      384(R11)(R14*1), Z8
+	VMOVUPS      384(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z6, K1
 	VMINPS       Z6, Z8, Z9
 	VMINPS       Z8, Z6, Z6
 	VORPS        Z9, Z6, Z6
 	VBROADCASTSS quietNaNF32<>+0(SB), Z8
 	VMOVUPS      Z8, K1, Z6
-	VMOVUPS      448(R11)(R14*1), Z8
+	VMOVUPS      448(R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z7, K1
 	VMINPS       Z7, Z8, Z9
 	VMINPS       Z8, Z7, Z7
@@ -11491,49 +11490,49 @@ block_op9:
 	JMP          block_next0
 
 block_op10:
-	VMOVUPS     (R11)(R14*1), Z8
+	VMOVUPS     (R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
 	VCMPPS      $0x00, Z9, Z0, K1, K1
 	VMOVUPS     Z9, K1, Z8
 	VMOVUPS     Z8, Z0
-	VMOVUPS     64(R11)(R14*1), Z8
+	VMOVUPS     64(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
 	VCMPPS      $0x00, Z9, Z1, K1, K1
 	VMOVUPS     Z9, K1, Z8
 	VMOVUPS     Z8, Z1
-	VMOVUPS     128(R11)(R14*1), Z8
+	VMOVUPS     128(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
 	VCMPPS      $0x00, Z9, Z2, K1, K1
 	VMOVUPS     Z9, K1, Z8
 	VMOVUPS     Z8, Z2
-	VMOVUPS     192(R11)(R14*1), Z8
+	VMOVUPS     192(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
 	VCMPPS      $0x00, Z9, Z3, K1, K1
 	VMOVUPS     Z9, K1, Z8
 	VMOVUPS     Z8, Z3
-	VMOVUPS     256(R11)(R14*1), Z8
+	VMOVUPS     256(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
 	VCMPPS      $0x00, Z9, Z4, K1, K1
 	VMOVUPS     Z9, K1, Z8
 	VMOVUPS     Z8, Z4
-	VMOVUPS     320(R11)(R14*1), Z8
+	VMOVUPS     320(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
 	VCMPPS      $0x00, Z9, Z5, K1, K1
 	VMOVUPS     Z9, K1, Z8
 	VMOVUPS     Z8, Z5
-	VMOVUPS     384(R11)(R14*1), Z8
+	VMOVUPS     384(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
 	VCMPPS      $0x00, Z9, Z6, K1, K1
 	VMOVUPS     Z9, K1, Z8
 	VMOVUPS     Z8, Z6
-	VMOVUPS     448(R11)(R14*1), Z8
+	VMOVUPS     448(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
 	VCMPPS      $0x00, Z9, Z7, K1, K1
@@ -11542,42 +11541,42 @@ block_op10:
 	JMP         block_next0
 
 block_op11:
-	VMOVUPS     (R11)(R14*1), Z8
+	VMOVUPS     (R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z0, K1
 	VCMPPS      $0x00, Z9, Z8, K1, K1
 	VMOVUPS     Z9, K1, Z0
-	VMOVUPS     64(R11)(R14*1), Z8
+	VMOVUPS     64(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z1, K1
 	VCMPPS      $0x00, Z9, Z8, K1, K1
 	VMOVUPS     Z9, K1, Z1
-	VMOVUPS     128(R11)(R14*1), Z8
+	VMOVUPS     128(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z2, K1
 	VCMPPS      $0x00, Z9, Z8, K1, K1
 	VMOVUPS     Z9, K1, Z2
-	VMOVUPS     192(R11)(R14*1), Z8
+	VMOVUPS     192(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z3, K1
 	VCMPPS      $0x00, Z9, Z8, K1, K1
 	VMOVUPS     Z9, K1, Z3
-	VMOVUPS     256(R11)(R14*1), Z8
+	VMOVUPS     256(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z4, K1
 	VCMPPS      $0x00, Z9, Z8, K1, K1
 	VMOVUPS     Z9, K1, Z4
-	VMOVUPS     320(R11)(R14*1), Z8
+	VMOVUPS     320(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z5, K1
 	VCMPPS      $0x00, Z9, Z8, K1, K1
 	VMOVUPS     Z9, K1, Z5
-	VMOVUPS     384(R11)(R14*1), Z8
+	VMOVUPS     384(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z6, K1
 	VCMPPS      $0x00, Z9, Z8, K1, K1
 	VMOVUPS     Z9, K1, Z6
-	VMOVUPS     448(R11)(R14*1), Z8
+	VMOVUPS     448(R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z7, K1
 	VCMPPS      $0x00, Z9, Z8, K1, K1
@@ -11585,28 +11584,28 @@ block_op11:
 	JMP         block_next0
 
 block_op12:
-	VMOVUPS      (R11)(R14*1), Z8
+	VMOVUPS      (R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z0, Z0
-	VMOVUPS      64(R11)(R14*1), Z8
+	VMOVUPS      64(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z1, Z1
-	VMOVUPS      128(R11)(R14*1), Z8
+	VMOVUPS      128(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z2, Z2
-	VMOVUPS      192(R11)(R14*1), Z8
+	VMOVUPS      192(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z3, Z3
-	VMOVUPS      256(R11)(R14*1), Z8
+	VMOVUPS      256(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z4, Z4
-	VMOVUPS      320(R11)(R14*1), Z8
+	VMOVUPS      320(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z5, Z5
-	VMOVUPS      384(R11)(R14*1), Z8
+	VMOVUPS      384(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z6, Z6
-	VMOVUPS      448(R11)(R14*1), Z8
+	VMOVUPS      448(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z7, Z7
 
@@ -11616,36 +11615,35 @@ block_next0:
 	JZ   block_end0
 
 block_first0:
-	MOVQ    (R9), R12
-	MOVQ    8(R9), R11
-	MOVQ    R8, R14
-	CMPB    32(R9), $0x00
-	CMOVQNE R13, R14
-	CMPQ    R12, $0x00
-	JEQ     block_op0
-	CMPQ    R12, $0x01
-	JEQ     block_op1
-	CMPQ    R12, $0x02
-	JEQ     block_op2
-	CMPQ    R12, $0x03
-	JEQ     block_op3
-	CMPQ    R12, $0x04
-	JEQ     block_op4
-	CMPQ    R12, $0x05
-	JEQ     block_op5
-	CMPQ    R12, $0x06
-	JEQ     block_op6
-	CMPQ    R12, $0x07
-	JEQ     block_op7
-	CMPQ    R12, $0x08
-	JEQ     block_op8
-	CMPQ    R12, $0x09
-	JEQ     block_op9
-	CMPQ    R12, $0x0a
-	JEQ     block_op10
-	CMPQ    R12, $0x0b
-	JEQ     block_op11
-	JMP     block_op12
+	MOVQ (R9), R12
+	MOVQ 8(R9), R11
+	MOVQ 32(R9), R13
+	ANDQ R8, R13
+	CMPQ R12, $0x00
+	JEQ  block_op0
+	CMPQ R12, $0x01
+	JEQ  block_op1
+	CMPQ R12, $0x02
+	JEQ  block_op2
+	CMPQ R12, $0x03
+	JEQ  block_op3
+	CMPQ R12, $0x04
+	JEQ  block_op4
+	CMPQ R12, $0x05
+	JEQ  block_op5
+	CMPQ R12, $0x06
+	JEQ  block_op6
+	CMPQ R12, $0x07
+	JEQ  block_op7
+	CMPQ R12, $0x08
+	JEQ  block_op8
+	CMPQ R12, $0x09
+	JEQ  block_op9
+	CMPQ R12, $0x0a
+	JEQ  block_op10
+	CMPQ R12, $0x0b
+	JEQ  block_op11
+	JMP  block_op12
 
 block_end0:
 	TESTB   DI, DI
@@ -11682,53 +11680,52 @@ register:
 	BZHIL     SI, DI, DI
 	KMOVW     DI, K1
 	VMOVUPS.Z (CX)(R8*1), K1, Z0
-	XORQ      R12, R12
 	MOVQ      DX, DI
 	MOVQ      BX, R9
 	JMP       register_first0
 
 register_op0:
-	VMOVUPS.Z (R10)(R13*1), K1, Z1
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op1:
-	VMOVUPS.Z (R10)(R13*1), K1, Z1
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VADDPS    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op2:
-	VMOVUPS.Z (R10)(R13*1), K1, Z1
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VMULPS    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op3:
-	VMOVUPS.Z (R10)(R13*1), K1, Z1
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VMULPS    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op4:
-	VMOVUPS.Z (R10)(R13*1), K1, Z1
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VSUBPS    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op5:
-	VMOVUPS.Z (R10)(R13*1), K1, Z1
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VSUBPS    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op6:
-	VMOVUPS.Z (R10)(R13*1), K1, Z1
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VDIVPS    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op7:
-	VMOVUPS.Z (R10)(R13*1), K1, Z1
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
 	VDIVPS    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op8:
-	VMOVUPS.Z    (R10)(R13*1), K1, Z1
+	VMOVUPS.Z    (R10)(R12*1), K1, Z1
 	VCMPPS       $0x03, Z1, Z0, K2
 	VMAXPS       Z0, Z1, Z2
 	VMAXPS       Z1, Z0, Z0
@@ -11738,7 +11735,7 @@ register_op8:
 	JMP          register_next0
 
 register_op9:
-	VMOVUPS.Z    (R10)(R13*1), K1, Z1
+	VMOVUPS.Z    (R10)(R12*1), K1, Z1
 	VCMPPS       $0x03, Z1, Z0, K2
 	VMINPS       Z0, Z1, Z2
 	VMINPS       Z1, Z0, Z0
@@ -11748,7 +11745,7 @@ register_op9:
 	JMP          register_next0
 
 register_op10:
-	VMOVUPS.Z   (R10)(R13*1), K1, Z1
+	VMOVUPS.Z   (R10)(R12*1), K1, Z1
 	VXORPS      Z2, Z2, Z2
 	VFPCLASSPSZ $0x99, Z1, K2
 	VCMPPS      $0x00, Z2, Z0, K2, K2
@@ -11757,7 +11754,7 @@ register_op10:
 	JMP         register_next0
 
 register_op11:
-	VMOVUPS.Z   (R10)(R13*1), K1, Z1
+	VMOVUPS.Z   (R10)(R12*1), K1, Z1
 	VXORPS      Z2, Z2, Z2
 	VFPCLASSPSZ $0x99, Z0, K2
 	VCMPPS      $0x00, Z2, Z1, K2, K2
@@ -11765,7 +11762,7 @@ register_op11:
 	JMP         register_next0
 
 register_op12:
-	VMOVUPS.Z    (R10)(R13*1), K1, Z1
+	VMOVUPS.Z    (R10)(R12*1), K1, Z1
 	VBROADCASTSS signF32<>+0(SB), Z1
 	VXORPS       Z1, Z0, Z0
 
@@ -11775,36 +11772,35 @@ register_next0:
 	JZ   register_end0
 
 register_first0:
-	MOVQ    (DI), R11
-	MOVQ    8(DI), R10
-	MOVQ    R8, R13
-	CMPB    32(DI), $0x00
-	CMOVQNE R12, R13
-	CMPQ    R11, $0x00
-	JEQ     register_op0
-	CMPQ    R11, $0x01
-	JEQ     register_op1
-	CMPQ    R11, $0x02
-	JEQ     register_op2
-	CMPQ    R11, $0x03
-	JEQ     register_op3
-	CMPQ    R11, $0x04
-	JEQ     register_op4
-	CMPQ    R11, $0x05
-	JEQ     register_op5
-	CMPQ    R11, $0x06
-	JEQ     register_op6
-	CMPQ    R11, $0x07
-	JEQ     register_op7
-	CMPQ    R11, $0x08
-	JEQ     register_op8
-	CMPQ    R11, $0x09
-	JEQ     register_op9
-	CMPQ    R11, $0x0a
-	JEQ     register_op10
-	CMPQ    R11, $0x0b
-	JEQ     register_op11
-	JMP     register_op12
+	MOVQ (DI), R11
+	MOVQ 8(DI), R10
+	MOVQ 32(DI), R12
+	ANDQ R8, R12
+	CMPQ R11, $0x00
+	JEQ  register_op0
+	CMPQ R11, $0x01
+	JEQ  register_op1
+	CMPQ R11, $0x02
+	JEQ  register_op2
+	CMPQ R11, $0x03
+	JEQ  register_op3
+	CMPQ R11, $0x04
+	JEQ  register_op4
+	CMPQ R11, $0x05
+	JEQ  register_op5
+	CMPQ R11, $0x06
+	JEQ  register_op6
+	CMPQ R11, $0x07
+	JEQ  register_op7
+	CMPQ R11, $0x08
+	JEQ  register_op8
+	CMPQ R11, $0x09
+	JEQ  register_op9
+	CMPQ R11, $0x0a
+	JEQ  register_op10
+	CMPQ R11, $0x0b
+	JEQ  register_op11
+	JMP  register_op12
 
 register_end0:
 	VMOVUPS Z0, K1, (AX)(R8*1)
@@ -11817,7 +11813,7 @@ done:
 	RET
 
 // func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·chainF64(SB), NOSPLIT, $0-49
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
@@ -11838,214 +11834,213 @@ block:
 	VMOVUPD 320(CX)(R8*1), Z5
 	VMOVUPD 384(CX)(R8*1), Z6
 	VMOVUPD 448(CX)(R8*1), Z7
-	XORQ    R13, R13
 	MOVQ    DX, R9
 	MOVQ    BX, R10
 	JMP     block_first0
 
 block_op0:
-	VMOVUPD (R11)(R14*1), Z8
+	VMOVUPD (R11)(R13*1), Z8
 	VADDPD  Z8, Z0, Z0
-	VMOVUPD 64(R11)(R14*1), Z8
+	VMOVUPD 64(R11)(R13*1), Z8
 	VADDPD  Z8, Z1, Z1
-	VMOVUPD 128(R11)(R14*1), Z8
+	VMOVUPD 128(R11)(R13*1), Z8
 	VADDPD  Z8, Z2, Z2
-	VMOVUPD 192(R11)(R14*1), Z8
+	VMOVUPD 192(R11)(R13*1), Z8
 	VADDPD  Z8, Z3, Z3
-	VMOVUPD 256(R11)(R14*1), Z8
+	VMOVUPD 256(R11)(R13*1), Z8
 	VADDPD  Z8, Z4, Z4
-	VMOVUPD 320(R11)(R14*1), Z8
+	VMOVUPD 320(R11)(R13*1), Z8
 	VADDPD  Z8, Z5, Z5
-	VMOVUPD 384(R11)(R14*1), Z8
+	VMOVUPD 384(R11)(R13*1), Z8
 	VADDPD  Z8, Z6, Z6
-	VMOVUPD 448(R11)(R14*1), Z8
+	VMOVUPD 448(R11)(R13*1), Z8
 	VADDPD  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op1:
-	VMOVUPD (R11)(R14*1), Z8
+	VMOVUPD (R11)(R13*1), Z8
 	VADDPD  Z0, Z8, Z0
-	VMOVUPD 64(R11)(R14*1), Z8
+	VMOVUPD 64(R11)(R13*1), Z8
 	VADDPD  Z1, Z8, Z1
-	VMOVUPD 128(R11)(R14*1), Z8
+	VMOVUPD 128(R11)(R13*1), Z8
 	VADDPD  Z2, Z8, Z2
-	VMOVUPD 192(R11)(R14*1), Z8
+	VMOVUPD 192(R11)(R13*1), Z8
 	VADDPD  Z3, Z8, Z3
-	VMOVUPD 256(R11)(R14*1), Z8
+	VMOVUPD 256(R11)(R13*1), Z8
 	VADDPD  Z4, Z8, Z4
-	VMOVUPD 320(R11)(R14*1), Z8
+	VMOVUPD 320(R11)(R13*1), Z8
 	VADDPD  Z5, Z8, Z5
-	VMOVUPD 384(R11)(R14*1), Z8
+	VMOVUPD 384(R11)(R13*1), Z8
 	VADDPD  Z6, Z8, Z6
-	VMOVUPD 448(R11)(R14*1), Z8
+	VMOVUPD 448(R11)(R13*1), Z8
 	VADDPD  Z7, Z8, Z7
 	JMP     block_next0
 
 block_op2:
-	VMOVUPD (R11)(R14*1), Z8
+	VMOVUPD (R11)(R13*1), Z8
 	VMULPD  Z8, Z0, Z0
-	VMOVUPD 64(R11)(R14*1), Z8
+	VMOVUPD 64(R11)(R13*1), Z8
 	VMULPD  Z8, Z1, Z1
-	VMOVUPD 128(R11)(R14*1), Z8
+	VMOVUPD 128(R11)(R13*1), Z8
 	VMULPD  Z8, Z2, Z2
-	VMOVUPD 192(R11)(R14*1), Z8
+	VMOVUPD 192(R11)(R13*1), Z8
 	VMULPD  Z8, Z3, Z3
-	VMOVUPD 256(R11)(R14*1), Z8
+	VMOVUPD 256(R11)(R13*1), Z8
 	VMULPD  Z8, Z4, Z4
-	VMOVUPD 320(R11)(R14*1), Z8
+	VMOVUPD 320(R11)(R13*1), Z8
 	VMULPD  Z8, Z5, Z5
-	VMOVUPD 384(R11)(R14*1), Z8
+	VMOVUPD 384(R11)(R13*1), Z8
 	VMULPD  Z8, Z6, Z6
-	VMOVUPD 448(R11)(R14*1), Z8
+	VMOVUPD 448(R11)(R13*1), Z8
 	VMULPD  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op3:
-	VMOVUPD (R11)(R14*1), Z8
+	VMOVUPD (R11)(R13*1), Z8
 	VMULPD  Z0, Z8, Z0
-	VMOVUPD 64(R11)(R14*1), Z8
+	VMOVUPD 64(R11)(R13*1), Z8
 	VMULPD  Z1, Z8, Z1
-	VMOVUPD 128(R11)(R14*1), Z8
+	VMOVUPD 128(R11)(R13*1), Z8
 	VMULPD  Z2, Z8, Z2
-	VMOVUPD 192(R11)(R14*1), Z8
+	VMOVUPD 192(R11)(R13*1), Z8
 	VMULPD  Z3, Z8, Z3
-	VMOVUPD 256(R11)(R14*1), Z8
+	VMOVUPD 256(R11)(R13*1), Z8
 	VMULPD  Z4, Z8, Z4
-	VMOVUPD 320(R11)(R14*1), Z8
+	VMOVUPD 320(R11)(R13*1), Z8
 	VMULPD  Z5, Z8, Z5
-	VMOVUPD 384(R11)(R14*1), Z8
+	VMOVUPD 384(R11)(R13*1), Z8
 	VMULPD  Z6, Z8, Z6
-	VMOVUPD 448(R11)(R14*1), Z8
+	VMOVUPD 448(R11)(R13*1), Z8
 	VMULPD  Z7, Z8, Z7
 	JMP     block_next0
 
 block_op4:
-	VMOVUPD (R11)(R14*1), Z8
+	VMOVUPD (R11)(R13*1), Z8
 	VSUBPD  Z8, Z0, Z0
-	VMOVUPD 64(R11)(R14*1), Z8
+	VMOVUPD 64(R11)(R13*1), Z8
 	VSUBPD  Z8, Z1, Z1
-	VMOVUPD 128(R11)(R14*1), Z8
+	VMOVUPD 128(R11)(R13*1), Z8
 	VSUBPD  Z8, Z2, Z2
-	VMOVUPD 192(R11)(R14*1), Z8
+	VMOVUPD 192(R11)(R13*1), Z8
 	VSUBPD  Z8, Z3, Z3
-	VMOVUPD 256(R11)(R14*1), Z8
+	VMOVUPD 256(R11)(R13*1), Z8
 	VSUBPD  Z8, Z4, Z4
-	VMOVUPD 320(R11)(R14*1), Z8
+	VMOVUPD 320(R11)(R13*1), Z8
 	VSUBPD  Z8, Z5, Z5
-	VMOVUPD 384(R11)(R14*1), Z8
+	VMOVUPD 384(R11)(R13*1), Z8
 	VSUBPD  Z8, Z6, Z6
-	VMOVUPD 448(R11)(R14*1), Z8
+	VMOVUPD 448(R11)(R13*1), Z8
 	VSUBPD  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op5:
-	VMOVUPD (R11)(R14*1), Z8
+	VMOVUPD (R11)(R13*1), Z8
 	VSUBPD  Z0, Z8, Z0
-	VMOVUPD 64(R11)(R14*1), Z8
+	VMOVUPD 64(R11)(R13*1), Z8
 	VSUBPD  Z1, Z8, Z1
-	VMOVUPD 128(R11)(R14*1), Z8
+	VMOVUPD 128(R11)(R13*1), Z8
 	VSUBPD  Z2, Z8, Z2
-	VMOVUPD 192(R11)(R14*1), Z8
+	VMOVUPD 192(R11)(R13*1), Z8
 	VSUBPD  Z3, Z8, Z3
-	VMOVUPD 256(R11)(R14*1), Z8
+	VMOVUPD 256(R11)(R13*1), Z8
 	VSUBPD  Z4, Z8, Z4
-	VMOVUPD 320(R11)(R14*1), Z8
+	VMOVUPD 320(R11)(R13*1), Z8
 	VSUBPD  Z5, Z8, Z5
-	VMOVUPD 384(R11)(R14*1), Z8
+	VMOVUPD 384(R11)(R13*1), Z8
 	VSUBPD  Z6, Z8, Z6
-	VMOVUPD 448(R11)(R14*1), Z8
+	VMOVUPD 448(R11)(R13*1), Z8
 	VSUBPD  Z7, Z8, Z7
 	JMP     block_next0
 
 block_op6:
-	VMOVUPD (R11)(R14*1), Z8
+	VMOVUPD (R11)(R13*1), Z8
 	VDIVPD  Z8, Z0, Z0
-	VMOVUPD 64(R11)(R14*1), Z8
+	VMOVUPD 64(R11)(R13*1), Z8
 	VDIVPD  Z8, Z1, Z1
-	VMOVUPD 128(R11)(R14*1), Z8
+	VMOVUPD 128(R11)(R13*1), Z8
 	VDIVPD  Z8, Z2, Z2
-	VMOVUPD 192(R11)(R14*1), Z8
+	VMOVUPD 192(R11)(R13*1), Z8
 	VDIVPD  Z8, Z3, Z3
-	VMOVUPD 256(R11)(R14*1), Z8
+	VMOVUPD 256(R11)(R13*1), Z8
 	VDIVPD  Z8, Z4, Z4
-	VMOVUPD 320(R11)(R14*1), Z8
+	VMOVUPD 320(R11)(R13*1), Z8
 	VDIVPD  Z8, Z5, Z5
-	VMOVUPD 384(R11)(R14*1), Z8
+	VMOVUPD 384(R11)(R13*1), Z8
 	VDIVPD  Z8, Z6, Z6
-	VMOVUPD 448(R11)(R14*1), Z8
+	VMOVUPD 448(R11)(R13*1), Z8
 	VDIVPD  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op7:
-	VMOVUPD (R11)(R14*1), Z8
+	VMOVUPD (R11)(R13*1), Z8
 	VDIVPD  Z0, Z8, Z0
-	VMOVUPD 64(R11)(R14*1), Z8
+	VMOVUPD 64(R11)(R13*1), Z8
 	VDIVPD  Z1, Z8, Z1
-	VMOVUPD 128(R11)(R14*1), Z8
+	VMOVUPD 128(R11)(R13*1), Z8
 	VDIVPD  Z2, Z8, Z2
-	VMOVUPD 192(R11)(R14*1), Z8
+	VMOVUPD 192(R11)(R13*1), Z8
 	VDIVPD  Z3, Z8, Z3
-	VMOVUPD 256(R11)(R14*1), Z8
+	VMOVUPD 256(R11)(R13*1), Z8
 	VDIVPD  Z4, Z8, Z4
-	VMOVUPD 320(R11)(R14*1), Z8
+	VMOVUPD 320(R11)(R13*1), Z8
 	VDIVPD  Z5, Z8, Z5
-	VMOVUPD 384(R11)(R14*1), Z8
+	VMOVUPD 384(R11)(R13*1), Z8
 	VDIVPD  Z6, Z8, Z6
-	VMOVUPD 448(R11)(R14*1), Z8
+	VMOVUPD 448(R11)(R13*1), Z8
 	VDIVPD  Z7, Z8, Z7
 	JMP     block_next0
 
 block_op8:
-	VMOVUPD      (R11)(R14*1), Z8
+	VMOVUPD      (R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z0, K1
 	VMAXPD       Z0, Z8, Z9
 	VMAXPD       Z8, Z0, Z0
 	VANDPD       Z9, Z0, Z0
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z0
-	VMOVUPD      64(R11)(R14*1), Z8
+	VMOVUPD      64(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z1, K1
 	VMAXPD       Z1, Z8, Z9
 	VMAXPD       Z8, Z1, Z1
 	VANDPD       Z9, Z1, Z1
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z1
-	VMOVUPD      128(R11)(R14*1), Z8
+	VMOVUPD      128(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z2, K1
 	VMAXPD       Z2, Z8, Z9
 	VMAXPD       Z8, Z2, Z2
 	VANDPD       Z9, Z2, Z2
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z2
-	VMOVUPD      192(R11)(R14*1), Z8
+	VMOVUPD      192(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z3, K1
 	VMAXPD       Z3, Z8, Z9
 	VMAXPD       Z8, Z3, Z3
 	VANDPD       Z9, Z3, Z3
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z3
-	VMOVUPD      256(R11)(R14*1), Z8
+	VMOVUPD      256(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z4, K1
 	VMAXPD       Z4, Z8, Z9
 	VMAXPD       Z8, Z4, Z4
 	VANDPD       Z9, Z4, Z4
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z4
-	VMOVUPD      320(R11)(R14*1), Z8
+	VMOVUPD      320(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z5, K1
 	VMAXPD       Z5, Z8, Z9
 	VMAXPD       Z8, Z5, Z5
 	VANDPD       Z9, Z5, Z5
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z5
-	VMOVUPD      384(R11)(R14*1), Z8
+	VMOVUPD      384(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z6, K1
 	VMAXPD       Z6, Z8, Z9
 	VMAXPD       Z8, Z6, Z6
 	VANDPD       Z9, Z6, Z6
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z6
-	VMOVUPD      448(R11)(R14*1), Z8
+	VMOVUPD      448(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z7, K1
 	VMAXPD       Z7, Z8, Z9
 	VMAXPD       Z8, Z7, Z7
@@ -12055,56 +12050,56 @@ block_op8:
 	JMP          block_next0
 
 block_op9:
-	VMOVUPD      (R11)(R14*1), Z8
+	VMOVUPD      (R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z0, K1
 	VMINPD       Z0, Z8, Z9
 	VMINPD       Z8, Z0, Z0
 	VORPD        Z9, Z0, Z0
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z0
-	VMOVUPD      64(R11)(R14*1), Z8
+	VMOVUPD      64(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z1, K1
 	VMINPD       Z1, Z8, Z9
 	VMINPD       Z8, Z1, Z1
 	VORPD        Z9, Z1, Z1
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z1
-	VMOVUPD      128(R11)(R14*1), Z8
+	VMOVUPD      128(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z2, K1
 	VMINPD       Z2, Z8, Z9
 	VMINPD       Z8, Z2, Z2
 	VORPD        Z9, Z2, Z2
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z2
-	VMOVUPD      192(R11)(R14*1), Z8
+	VMOVUPD      192(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z3, K1
 	VMINPD       Z3, Z8, Z9
 	VMINPD       Z8, Z3, Z3
 	VORPD        Z9, Z3, Z3
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z3
-	VMOVUPD      256(R11)(R14*1), Z8
+	VMOVUPD      256(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z4, K1
 	VMINPD       Z4, Z8, Z9
 	VMINPD       Z8, Z4, Z4
 	VORPD        Z9, Z4, Z4
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z4
-	VMOVUPD      320(R11)(R14*1), Z8
+	VMOVUPD      320(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z5, K1
 	VMINPD       Z5, Z8, Z9
 	VMINPD       Z8, Z5, Z5
 	VORPD        Z9, Z5, Z5
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z5
-	VMOVUPD      384(R11)(R14*1), Z8
+	VMOVUPD      384(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z6, K1
 	VMINPD       Z6, Z8, Z9
 	VMINPD       Z8, Z6, Z6
 	VORPD        Z9, Z6, Z6
 	VBROADCASTSD quietNaNF64<>+0(SB), Z8
 	VMOVUPD      Z8, K1, Z6
-	VMOVUPD      448(R11)(R14*1), Z8
+	VMOVUPD      448(R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z7, K1
 	VMINPD       Z7, Z8, Z9
 	VMINPD       Z8, Z7, Z7
@@ -12114,49 +12109,49 @@ block_op9:
 	JMP          block_next0
 
 block_op10:
-	VMOVUPD     (R11)(R14*1), Z8
+	VMOVUPD     (R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
 	VCMPPD      $0x00, Z9, Z0, K1, K1
 	VMOVUPD     Z9, K1, Z8
 	VMOVUPD     Z8, Z0
-	VMOVUPD     64(R11)(R14*1), Z8
+	VMOVUPD     64(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
 	VCMPPD      $0x00, Z9, Z1, K1, K1
 	VMOVUPD     Z9, K1, Z8
 	VMOVUPD     Z8, Z1
-	VMOVUPD     128(R11)(R14*1), Z8
+	VMOVUPD     128(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
 	VCMPPD      $0x00, Z9, Z2, K1, K1
 	VMOVUPD     Z9, K1, Z8
 	VMOVUPD     Z8, Z2
-	VMOVUPD     192(R11)(R14*1), Z8
+	VMOVUPD     192(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
 	VCMPPD      $0x00, Z9, Z3, K1, K1
 	VMOVUPD     Z9, K1, Z8
 	VMOVUPD     Z8, Z3
-	VMOVUPD     256(R11)(R14*1), Z8
+	VMOVUPD     256(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
 	VCMPPD      $0x00, Z9, Z4, K1, K1
 	VMOVUPD     Z9, K1, Z8
 	VMOVUPD     Z8, Z4
-	VMOVUPD     320(R11)(R14*1), Z8
+	VMOVUPD     320(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
 	VCMPPD      $0x00, Z9, Z5, K1, K1
 	VMOVUPD     Z9, K1, Z8
 	VMOVUPD     Z8, Z5
-	VMOVUPD     384(R11)(R14*1), Z8
+	VMOVUPD     384(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
 	VCMPPD      $0x00, Z9, Z6, K1, K1
 	VMOVUPD     Z9, K1, Z8
 	VMOVUPD     Z8, Z6
-	VMOVUPD     448(R11)(R14*1), Z8
+	VMOVUPD     448(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
 	VCMPPD      $0x00, Z9, Z7, K1, K1
@@ -12165,42 +12160,42 @@ block_op10:
 	JMP         block_next0
 
 block_op11:
-	VMOVUPD     (R11)(R14*1), Z8
+	VMOVUPD     (R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z0, K1
 	VCMPPD      $0x00, Z9, Z8, K1, K1
 	VMOVUPD     Z9, K1, Z0
-	VMOVUPD     64(R11)(R14*1), Z8
+	VMOVUPD     64(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z1, K1
 	VCMPPD      $0x00, Z9, Z8, K1, K1
 	VMOVUPD     Z9, K1, Z1
-	VMOVUPD     128(R11)(R14*1), Z8
+	VMOVUPD     128(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z2, K1
 	VCMPPD      $0x00, Z9, Z8, K1, K1
 	VMOVUPD     Z9, K1, Z2
-	VMOVUPD     192(R11)(R14*1), Z8
+	VMOVUPD     192(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z3, K1
 	VCMPPD      $0x00, Z9, Z8, K1, K1
 	VMOVUPD     Z9, K1, Z3
-	VMOVUPD     256(R11)(R14*1), Z8
+	VMOVUPD     256(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z4, K1
 	VCMPPD      $0x00, Z9, Z8, K1, K1
 	VMOVUPD     Z9, K1, Z4
-	VMOVUPD     320(R11)(R14*1), Z8
+	VMOVUPD     320(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z5, K1
 	VCMPPD      $0x00, Z9, Z8, K1, K1
 	VMOVUPD     Z9, K1, Z5
-	VMOVUPD     384(R11)(R14*1), Z8
+	VMOVUPD     384(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z6, K1
 	VCMPPD      $0x00, Z9, Z8, K1, K1
 	VMOVUPD     Z9, K1, Z6
-	VMOVUPD     448(R11)(R14*1), Z8
+	VMOVUPD     448(R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z7, K1
 	VCMPPD      $0x00, Z9, Z8, K1, K1
@@ -12208,28 +12203,28 @@ block_op11:
 	JMP         block_next0
 
 block_op12:
-	VMOVUPD      (R11)(R14*1), Z8
+	VMOVUPD      (R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z0, Z0
-	VMOVUPD      64(R11)(R14*1), Z8
+	VMOVUPD      64(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z1, Z1
-	VMOVUPD      128(R11)(R14*1), Z8
+	VMOVUPD      128(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z2, Z2
-	VMOVUPD      192(R11)(R14*1), Z8
+	VMOVUPD      192(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z3, Z3
-	VMOVUPD      256(R11)(R14*1), Z8
+	VMOVUPD      256(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z4, Z4
-	VMOVUPD      320(R11)(R14*1), Z8
+	VMOVUPD      320(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z5, Z5
-	VMOVUPD      384(R11)(R14*1), Z8
+	VMOVUPD      384(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z6, Z6
-	VMOVUPD      448(R11)(R14*1), Z8
+	VMOVUPD      448(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z7, Z7
 
@@ -12239,36 +12234,35 @@ block_next0:
 	JZ   block_end0
 
 block_first0:
-	MOVQ    (R9), R12
-	MOVQ    8(R9), R11
-	MOVQ    R8, R14
-	CMPB    32(R9), $0x00
-	CMOVQNE R13, R14
-	CMPQ    R12, $0x00
-	JEQ     block_op0
-	CMPQ    R12, $0x01
-	JEQ     block_op1
-	CMPQ    R12, $0x02
-	JEQ     block_op2
-	CMPQ    R12, $0x03
-	JEQ     block_op3
-	CMPQ    R12, $0x04
-	JEQ     block_op4
-	CMPQ    R12, $0x05
-	JEQ     block_op5
-	CMPQ    R12, $0x06
-	JEQ     block_op6
-	CMPQ    R12, $0x07
-	JEQ     block_op7
-	CMPQ    R12, $0x08
-	JEQ     block_op8
-	CMPQ    R12, $0x09
-	JEQ     block_op9
-	CMPQ    R12, $0x0a
-	JEQ     block_op10
-	CMPQ    R12, $0x0b
-	JEQ     block_op11
-	JMP     block_op12
+	MOVQ (R9), R12
+	MOVQ 8(R9), R11
+	MOVQ 32(R9), R13
+	ANDQ R8, R13
+	CMPQ R12, $0x00
+	JEQ  block_op0
+	CMPQ R12, $0x01
+	JEQ  block_op1
+	CMPQ R12, $0x02
+	JEQ  block_op2
+	CMPQ R12, $0x03
+	JEQ  block_op3
+	CMPQ R12, $0x04
+	JEQ  block_op4
+	CMPQ R12, $0x05
+	JEQ  block_op5
+	CMPQ R12, $0x06
+	JEQ  block_op6
+	CMPQ R12, $0x07
+	JEQ  block_op7
+	CMPQ R12, $0x08
+	JEQ  block_op8
+	CMPQ R12, $0x09
+	JEQ  block_op9
+	CMPQ R12, $0x0a
+	JEQ  block_op10
+	CMPQ R12, $0x0b
+	JEQ  block_op11
+	JMP  block_op12
 
 block_end0:
 	TESTB   DI, DI
@@ -12305,53 +12299,52 @@ register:
 	BZHIL     SI, DI, DI
 	KMOVW     DI, K1
 	VMOVUPD.Z (CX)(R8*1), K1, Z0
-	XORQ      R12, R12
 	MOVQ      DX, DI
 	MOVQ      BX, R9
 	JMP       register_first0
 
 register_op0:
-	VMOVUPD.Z (R10)(R13*1), K1, Z1
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op1:
-	VMOVUPD.Z (R10)(R13*1), K1, Z1
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VADDPD    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op2:
-	VMOVUPD.Z (R10)(R13*1), K1, Z1
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VMULPD    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op3:
-	VMOVUPD.Z (R10)(R13*1), K1, Z1
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VMULPD    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op4:
-	VMOVUPD.Z (R10)(R13*1), K1, Z1
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VSUBPD    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op5:
-	VMOVUPD.Z (R10)(R13*1), K1, Z1
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VSUBPD    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op6:
-	VMOVUPD.Z (R10)(R13*1), K1, Z1
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VDIVPD    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op7:
-	VMOVUPD.Z (R10)(R13*1), K1, Z1
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
 	VDIVPD    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op8:
-	VMOVUPD.Z    (R10)(R13*1), K1, Z1
+	VMOVUPD.Z    (R10)(R12*1), K1, Z1
 	VCMPPD       $0x03, Z1, Z0, K2
 	VMAXPD       Z0, Z1, Z2
 	VMAXPD       Z1, Z0, Z0
@@ -12361,7 +12354,7 @@ register_op8:
 	JMP          register_next0
 
 register_op9:
-	VMOVUPD.Z    (R10)(R13*1), K1, Z1
+	VMOVUPD.Z    (R10)(R12*1), K1, Z1
 	VCMPPD       $0x03, Z1, Z0, K2
 	VMINPD       Z0, Z1, Z2
 	VMINPD       Z1, Z0, Z0
@@ -12371,7 +12364,7 @@ register_op9:
 	JMP          register_next0
 
 register_op10:
-	VMOVUPD.Z   (R10)(R13*1), K1, Z1
+	VMOVUPD.Z   (R10)(R12*1), K1, Z1
 	VXORPD      Z2, Z2, Z2
 	VFPCLASSPDZ $0x99, Z1, K2
 	VCMPPD      $0x00, Z2, Z0, K2, K2
@@ -12380,7 +12373,7 @@ register_op10:
 	JMP         register_next0
 
 register_op11:
-	VMOVUPD.Z   (R10)(R13*1), K1, Z1
+	VMOVUPD.Z   (R10)(R12*1), K1, Z1
 	VXORPD      Z2, Z2, Z2
 	VFPCLASSPDZ $0x99, Z0, K2
 	VCMPPD      $0x00, Z2, Z1, K2, K2
@@ -12388,7 +12381,7 @@ register_op11:
 	JMP         register_next0
 
 register_op12:
-	VMOVUPD.Z    (R10)(R13*1), K1, Z1
+	VMOVUPD.Z    (R10)(R12*1), K1, Z1
 	VBROADCASTSD signF64<>+0(SB), Z1
 	VXORPD       Z1, Z0, Z0
 
@@ -12398,36 +12391,35 @@ register_next0:
 	JZ   register_end0
 
 register_first0:
-	MOVQ    (DI), R11
-	MOVQ    8(DI), R10
-	MOVQ    R8, R13
-	CMPB    32(DI), $0x00
-	CMOVQNE R12, R13
-	CMPQ    R11, $0x00
-	JEQ     register_op0
-	CMPQ    R11, $0x01
-	JEQ     register_op1
-	CMPQ    R11, $0x02
-	JEQ     register_op2
-	CMPQ    R11, $0x03
-	JEQ     register_op3
-	CMPQ    R11, $0x04
-	JEQ     register_op4
-	CMPQ    R11, $0x05
-	JEQ     register_op5
-	CMPQ    R11, $0x06
-	JEQ     register_op6
-	CMPQ    R11, $0x07
-	JEQ     register_op7
-	CMPQ    R11, $0x08
-	JEQ     register_op8
-	CMPQ    R11, $0x09
-	JEQ     register_op9
-	CMPQ    R11, $0x0a
-	JEQ     register_op10
-	CMPQ    R11, $0x0b
-	JEQ     register_op11
-	JMP     register_op12
+	MOVQ (DI), R11
+	MOVQ 8(DI), R10
+	MOVQ 32(DI), R12
+	ANDQ R8, R12
+	CMPQ R11, $0x00
+	JEQ  register_op0
+	CMPQ R11, $0x01
+	JEQ  register_op1
+	CMPQ R11, $0x02
+	JEQ  register_op2
+	CMPQ R11, $0x03
+	JEQ  register_op3
+	CMPQ R11, $0x04
+	JEQ  register_op4
+	CMPQ R11, $0x05
+	JEQ  register_op5
+	CMPQ R11, $0x06
+	JEQ  register_op6
+	CMPQ R11, $0x07
+	JEQ  register_op7
+	CMPQ R11, $0x08
+	JEQ  register_op8
+	CMPQ R11, $0x09
+	JEQ  register_op9
+	CMPQ R11, $0x0a
+	JEQ  register_op10
+	CMPQ R11, $0x0b
+	JEQ  register_op11
+	JMP  register_op12
 
 register_end0:
 	VMOVUPD Z0, K1, (AX)(R8*1)
