@@ -117,6 +117,9 @@ func (r *tiledRun) chunk(lo, hi int) {
 		simd.FencePast()
 	}
 	t.planes, t.mem = nil, memory{}
+	if t.chain != nil {
+		t.chain.forget()
+	}
 	for k := range t.scratch {
 		t.scratch[k].h = 0
 	}
