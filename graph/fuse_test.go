@@ -30,6 +30,16 @@ func (foldLast) InPlace(int) bool  { return false }
 func (foldLast) Folds() bool       { return true }
 func (foldLast) FoldedAxes() []int { return []int{1} }
 
+// foldFirst folds across rows.
+type foldFirst struct{ toyOp }
+
+func (foldFirst) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
+	return []tensor.Spec{{DType: in[0].DType, Shape: in[0].Shape[1:]}}, nil
+}
+func (foldFirst) InPlace(int) bool  { return false }
+func (foldFirst) Folds() bool       { return true }
+func (foldFirst) FoldedAxes() []int { return []int{0} }
+
 // along is a Viewer: a vector repeated along a new last axis.
 type along struct {
 	toyOp
@@ -47,6 +57,7 @@ func padd(a, b *graph.Node) *graph.Node { return graph.Apply(pointwise{toyOp{Kin
 func pmul(a, b *graph.Node) *graph.Node { return graph.Apply(pointwise{toyOp{Kind: "mul"}}, a, b) }
 func pneg(a *graph.Node) *graph.Node    { return graph.Apply(pointwise{toyOp{Kind: "neg"}}, a) }
 func fold(a *graph.Node) *graph.Node    { return graph.Apply(newFold(), a) }
+func across(a *graph.Node) *graph.Node  { return graph.Apply(foldFirst{toyOp{Kind: "across"}}, a) }
 func repeat(a *graph.Node, n int) *graph.Node {
 	return graph.Apply(along{toyOp{Kind: "along"}, n}, a)
 }
@@ -54,7 +65,7 @@ func repeat(a *graph.Node, n int) *graph.Node {
 // fuser is a toy backend that compiles FusedOp, unless it is told to refuse.
 type fuser struct {
 	toyBackend
-	refuses bool
+	refuses, refusesAcross bool
 }
 
 func (b *fuser) Exec() graph.Exec                                  { return &b.toyBackend }
@@ -64,17 +75,18 @@ func (b *fuser) Compile(op graph.Op, out, in []graph.Operand, used []bool) (grap
 	switch {
 	case !ok:
 		return b.single(op, out, in, used)
-	case b.refuses:
+	case b.refuses, b.refusesAcross && strings.Contains(f.Name(), "across"):
 		return nil, errors.New("refused")
 	}
 	return fusedToy{b, f}, nil
 }
 
 func (b *fuser) single(op graph.Op, out, in []graph.Operand, used []bool) (graph.Kernel, error) {
-	if _, ok := op.(foldLast); ok {
-		return foldKernel{}, nil
-	}
 	switch o := op.(type) {
+	case foldLast:
+		return foldKernel{}, nil
+	case foldFirst:
+		return foldKernel{across: true}, nil
 	case pointwise:
 		op = o.toyOp
 	case guarded:
@@ -83,14 +95,18 @@ func (b *fuser) single(op graph.Op, out, in []graph.Operand, used []bool) (graph
 	return b.toyBackend.Compile(op, out, in, used)
 }
 
-type foldKernel struct{}
+type foldKernel struct{ across bool }
 
-func (foldKernel) Run(_ graph.Exec, out []tensor.Write, in []tensor.Read) error {
+func (k foldKernel) Run(_ graph.Exec, out []tensor.Write, in []tensor.Read) error {
 	x, y := tensor.Elements[float64](in[0].Storage()), tensor.Elements[float64](out[0].Storage())
-	for i := range in[0].Shape()[0] {
+	l := in[0].Layout()
+	if k.across {
+		l = tensor.Must(l.Transpose(1, 0))
+	}
+	for i := range l.Shape[0] {
 		sum := 0.0
-		for j := range in[0].Shape()[1] {
-			sum += x[in[0].Layout().At([]int{i, j})]
+		for j := range l.Shape[1] {
+			sum += x[l.At([]int{i, j})]
 		}
 		y[out[0].Layout().At([]int{i})] = sum
 	}
@@ -178,6 +194,24 @@ func TestFuse(t *testing.T) {
 			x := padd(a, repeat(m, 3))
 			return []*graph.Node{x, add(other, other)}
 		}, []string{"toy.fold toy.add", "toy.mul", "toy.add"}},
+		{"a fold across the rows that are made", func(a, b *graph.Node) []*graph.Node {
+			x := padd(a, repeat(fold(a), 3))
+			return []*graph.Node{x, across(pmul(x, b))}
+		}, []string{"toy.fold toy.add toy.mul toy.across"}},
+		{"a fold across the rows that are read, before them", func(a, b *graph.Node) []*graph.Node {
+			m := fold(a)
+			s := across(b)
+			return []*graph.Node{m, s, pmul(padd(a, repeat(m, 3)), b)}
+		}, []string{"toy.fold toy.across toy.add toy.mul"}},
+		{"what a fold across rows makes is there when all rows are", func(a, b *graph.Node) []*graph.Node {
+			x := padd(a, repeat(fold(a), 3))
+			return []*graph.Node{x, pneg(across(x))}
+		}, []string{"toy.fold toy.add toy.across", "toy.neg"}},
+		{"a fold across rows that is needed before stays", func(a, b *graph.Node) []*graph.Node {
+			m := fold(a)
+			u := mul(across(b), m)
+			return []*graph.Node{m, pmul(padd(a, repeat(m, 3)), padd(b, repeat(u, 3)))}
+		}, []string{"toy.fold", "toy.across", "toy.mul", "toy.add toy.add toy.mul"}},
 		{"what waits is not joined", func(a, b *graph.Node) []*graph.Node {
 			m := fold(a)
 			x := padd(a, repeat(m, 3))
@@ -228,6 +262,20 @@ func TestFuse(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFuse_without_across: a backend that refuses folds across rows gets the rows without.
+func TestFuse_without_across(t *testing.T) {
+	g := graph.New()
+	a := g.Input("a", tensor.Float64, 3, 3)
+	x := padd(a, repeat(fold(a), 3))
+	p, err := graph.Compile(&fuser{refusesAcross: true}, x, across(x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Stats(); s.Lines != 1 || s.Steps != 2 {
+		t.Errorf("%d kernels, of which %d take rows\n%s", s.Steps, s.Lines, p)
 	}
 }
 

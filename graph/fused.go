@@ -36,7 +36,8 @@ type Fuser interface {
 //
 // With Lines it is steps on the rows of one shape: elementwise ones of that shape, folds of all its axes from Lead
 // on, and elementwise steps on what folds make, a value a row, which may be read again by all elements of the row.
-// Rows do not depend on one another, so a kernel takes all steps through some rows before it goes on.
+// Rows do not depend on one another, so a kernel takes all steps through some rows before it goes on. Folds of all the
+// axes before Lead, across the rows, may be among them; no step reads their results.
 type FusedOp struct {
 	Steps   []FusedStep
 	Results []int // the steps whose results are wanted, in order

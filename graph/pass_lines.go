@@ -10,14 +10,22 @@ import (
 // normalisation takes one pass over memory, its rows staying in cache from one step to the next. It runs after
 // fuse, on the kernels that are left. From a fold on it takes every step that reads what members make, on the
 // same rows; other readers wait until the members are done, and so does what they feed.
+//
+// Folds of the axes before, across the rows, are taken too if they read what the members make or read: the gradients of
+// a gain and a bias. Where a backend has no kernel for that, they are not.
 func (s *schedule) fuseLines(b Fuser) {
 	for t := 0; t < len(s.steps); t++ {
-		g := lineGroup{schedule: s, backend: b, from: t}
-		if !g.begin() {
-			continue
+		for _, across := range []bool{true, false} {
+			g := lineGroup{schedule: s, backend: b, from: t, across: across}
+			if !g.begin() {
+				break
+			}
+			g.grow()
+			g.again()
+			if g.join() || len(g.closed) == 0 {
+				break
+			}
 		}
-		g.grow()
-		g.join()
 	}
 }
 
@@ -32,22 +40,25 @@ type lineGroup struct {
 	waiting []int
 	made    map[int]int // slots that members write, and the member
 	late    map[int]bool
-	wide    bool // a member uses what a fold makes
-	size    int  // steps of the members
+	across  bool         // folds across the rows may be members
+	closed  map[int]bool // slots that such members write: they are done when all rows are
+	wide    bool         // a member uses what a fold makes
+	size    int          // steps of the members
 }
 
 // begin reports whether step from is a fold of rows.
 func (g *lineGroup) begin() bool {
 	st := &g.steps[g.from]
-	shape, lead, ok := g.foldOf(st)
-	if !ok {
+	shape, axes, ok := g.foldOf(st)
+	lead := len(shape) - len(axes)
+	if !ok || axes[0] != lead {
 		return false
 	}
 	g.shape, g.lead, g.rows = shape, lead, tensor.Size(shape[:lead])
 	if line := tensor.Size(shape[lead:]); line < 2 || g.rows < 2 {
 		return false
 	}
-	g.made, g.late = map[int]int{}, map[int]bool{}
+	g.made, g.late, g.closed = map[int]int{}, map[int]bool{}, map[int]bool{}
 	if !g.fitting(st) {
 		return false
 	}
@@ -55,13 +66,13 @@ func (g *lineGroup) begin() bool {
 	return true
 }
 
-// foldOf is the shape whose last axes a step folds, from axis lead on.
-func (g *lineGroup) foldOf(st *step) (shape []int, lead int, ok bool) {
+// foldOf is the shape that a step folds and the axes, neighbours that are the last or the first.
+func (g *lineGroup) foldOf(st *step) (shape, axes []int, ok bool) {
 	op, spec := st.op, tensor.Spec{}
 	if f, fused := op.(FusedOp); fused {
 		last := f.Steps[len(f.Steps)-1]
 		if f.Lines != nil || len(last.In) != 1 || last.In[0] >= 0 {
-			return nil, 0, false
+			return nil, nil, false
 		}
 		op, spec = last.Op, f.Steps[^last.In[0]].Spec
 	} else if len(st.in) == 1 {
@@ -69,23 +80,39 @@ func (g *lineGroup) foldOf(st *step) (shape []int, lead int, ok bool) {
 	}
 	fold, ok := op.(Folder)
 	if !ok || !fold.Folds() || len(spec.Shape) == 0 {
-		return nil, 0, false
+		return nil, nil, false
 	}
-	axes := fold.FoldedAxes()
-	lead = len(spec.Shape) - len(axes)
-	for i, a := range axes {
-		if a != lead+i {
-			return nil, 0, false
-		}
+	axes = fold.FoldedAxes()
+	n := len(axes)
+	if n == 0 || axes[n-1]-axes[0] != n-1 || axes[0] > 0 && axes[n-1] != len(spec.Shape)-1 {
+		return nil, nil, false
 	}
-	return spec.Shape, lead, len(axes) > 0
+	return spec.Shape, axes, true
+}
+
+// foldsAcross reports whether a step is a fold across the rows of the group.
+func (g *lineGroup) foldsAcross(st *step) bool {
+	shape, axes, ok := g.foldOf(st)
+	return ok && axes[0] == 0 && len(axes) == g.lead && slices.Equal(shape, g.shape)
+}
+
+// reread reports whether a step is a fold across rows that a member reads, and no more than that.
+func (g *lineGroup) reread(st *step) bool {
+	if !g.across || len(st.in) != 1 || !isFold(st.op) || !g.foldsAcross(st) {
+		return false
+	}
+	return slices.ContainsFunc(g.members, func(m int) bool { return uses(g.steps[m].in, st.in[0].slot) > 0 })
 }
 
 func (g *lineGroup) add(t int) {
 	g.members = append(g.members, t)
 	g.size += count(&g.steps[t])
-	for _, p := range g.steps[t].out {
+	st := &g.steps[t]
+	for _, p := range st.out {
 		g.made[p.slot] = t
+	}
+	if g.foldsAcross(st) {
+		g.closed[st.out[len(st.out)-1].slot] = true
 	}
 }
 
@@ -110,7 +137,7 @@ func (g *lineGroup) grow() {
 			_, made := g.made[p.slot]
 			reads, waits = reads || made, waits || g.late[p.slot]
 		}
-		if reads && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
+		if (reads || g.reread(st)) && !waits && g.size+count(st) <= fusedSteps && g.fitting(st) {
 			g.add(t)
 			continue
 		}
@@ -123,11 +150,31 @@ func (g *lineGroup) grow() {
 	}
 }
 
+// again takes folds across rows that stand before the first member that reads what they read, if nobody needs them before
+// the members are done.
+func (g *lineGroup) again() {
+	last := g.members[len(g.members)-1]
+	for t := g.from + 1; t < last; t++ {
+		st := &g.steps[t]
+		if slices.Contains(g.members, t) || slices.Contains(g.waiting, t) || g.size+count(st) > fusedSteps || !g.reread(st) || !g.fitting(st) {
+			continue
+		}
+		read := func(s step) bool { return uses(s.in, st.out[0].slot) > 0 }
+		if !slices.ContainsFunc(g.steps[t+1:last], read) {
+			g.add(t)
+		}
+	}
+	slices.Sort(g.members)
+}
+
 // fitting reports whether a step works on the rows of the group and reads what members make row by row.
 func (g *lineGroup) fitting(st *step) bool {
 	steps, ok := g.expanded(st)
 	if !ok {
 		return false
+	}
+	if g.foldsAcross(st) {
+		steps = steps[:len(steps)-1] // whose result has no rows
 	}
 	for _, s := range steps {
 		if !g.onRows(s.Spec.Shape) {
@@ -137,6 +184,9 @@ func (g *lineGroup) fitting(st *step) bool {
 	wide := false
 	for _, p := range st.in {
 		m, made := g.made[p.slot]
+		if g.closed[p.slot] {
+			return false
+		}
 		if !made {
 			continue
 		}
@@ -173,8 +223,9 @@ func (g *lineGroup) expanded(st *step) ([]FusedStep, bool) {
 		return nil, false
 	}
 	if last := steps[len(steps)-1].Op; isFold(last) {
-		shape, lead, ok := g.foldOf(st)
-		if !ok || lead != g.lead || !slices.Equal(shape, g.shape) {
+		shape, axes, ok := g.foldOf(st)
+		rows := ok && axes[0] == g.lead && len(axes) == len(shape)-g.lead && slices.Equal(shape, g.shape)
+		if !rows && !(g.across && g.foldsAcross(st)) {
 			return nil, false
 		}
 	} else if op, ok := last.(Elementwise); !ok || !op.Elementwise() {
@@ -215,13 +266,13 @@ func (g *lineGroup) repeats(l tensor.Layout) bool {
 }
 
 // join makes one step of the members if there is a gain: a value of a row that its elements use again.
-func (g *lineGroup) join() {
+func (g *lineGroup) join() bool {
 	if !g.wide || len(g.members) < 2 {
-		return
+		return false
 	}
 	st, ok := g.fused()
 	if !ok {
-		return
+		return false
 	}
 	last := g.members[len(g.members)-1]
 	var steps, after []step
@@ -241,6 +292,7 @@ func (g *lineGroup) join() {
 	}
 	g.schedule.steps = steps
 	g.m.stats.Lines++
+	return true
 }
 
 // fused is the members as one op.

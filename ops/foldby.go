@@ -27,8 +27,8 @@ func (o FoldByOp) Infer(in []tensor.Spec) ([]tensor.Spec, error) {
 	out, err := combined(o.F, in, o.Axis)
 	for i := range out {
 		if out[i].Shape[o.Axis] == 0 {
-			return nil, tensor.Errorf("", tensor.ErrShape, "operand %d has shape %v: nothing to join along axis %d",
-				i, out[i].Shape, o.Axis)
+			return nil, tensor.Errorf("", tensor.ErrShape,
+				"operand %d has shape %v: nothing to join along axis %d", i, out[i].Shape, o.Axis)
 		}
 		out[i].Shape = slices.Clone(out[i].Shape)
 		out[i].Shape[o.Axis] = 1
@@ -118,8 +118,8 @@ func combined(f *graph.Func, in []tensor.Spec, axis int) ([]tensor.Spec, error) 
 	}
 	for i, s := range in[k:] {
 		if s.Rank() != 0 || s.DType != dtypes[i] {
-			return nil, tensor.Errorf("", tensor.ErrShape, "operand %d, an initial value, is %s, want a scalar %s",
-				k+i, s, dtypes[i])
+			return nil, tensor.Errorf("", tensor.ErrShape,
+				"operand %d, an initial value, is %s, want a scalar %s", k+i, s, dtypes[i])
 		}
 	}
 	if axis < 0 || axis >= in[0].Rank() {

@@ -74,6 +74,32 @@ func chainOfOne(op ops.BinaryOp, out, a, b graph.Operand) graph.Kernel {
 	return elementwise(t, out, a, b)
 }
 
+// isLink reports whether a step alone is worked on as a chain: so rows of it that are not in one run, or have one element
+// as an operand, need no scratch.
+func isLink(s graph.FusedStep) bool {
+	_, is := linkOf(s, 0)
+	return is && tuning.chains
+}
+
+// changed is the operand of a step that a chain begins with: not one whose elements are repeated along rows, if there is
+// another.
+func changed(s graph.FusedStep, in []graph.Operand) int {
+	if len(s.In) < 2 || s.In[0] < 0 && (s.View == nil || s.View[0] == nil) {
+		return 0
+	}
+	l := tensor.Layout{}
+	switch {
+	case s.In[0] < 0:
+		l = *s.View[0]
+	default:
+		l = in[s.In[0]].Layout
+	}
+	if n := l.Rank(); n > 0 && (l.Strides[n-1] == 0 || !tensor.EqualShapes(l.Shape, s.Spec.Shape)) {
+		return 1
+	}
+	return 0
+}
+
 // chained says of the first n steps of op which are links of a chain that goes on with the next step. What keep
 // makes is wanted later.
 func chained(op graph.FusedOp, n, keep int) []bool {
@@ -129,10 +155,11 @@ func joinSets(a, b []int) []int {
 	return a
 }
 
-// add appends a step, whose operands are where from says; operand v is the value so far.
-func (c *chainLinks) add(s graph.FusedStep, v int, from []int) {
+// add appends a step, whose operands are where from says; operand v is the value so far. The first step's is first, the
+// operand that it changes.
+func (c *chainLinks) add(s graph.FusedStep, v, first int, from []int) {
 	if len(c.from) == 0 {
-		v, c.from = 0, []int{0, from[0]}
+		v, c.from = first, []int{0, from[first]}
 	}
 	kind, _ := linkOf(s, v)
 	by := 1 // of a step of one operand
@@ -153,7 +180,9 @@ func (c *chainLinks) plane(dt tensor.DType) func(t *tile) {
 	return chainTiles[float64](*c, dt)
 }
 
-// chainTiles is bound by the bytes of operands and result.
+// chainTiles is bound by the bytes of operands and result. Where an operand is no run of memory the rows of a plane are
+// chains of their own, if they are long: then nothing is moved to scratch, and an element that is the operand of a row
+// is loaded once.
 func chainTiles[T simd.Float](c chainLinks, dt tensor.DType) func(t *tile) {
 	y, sources := sinkOf[T](dt), []*source[T]{}
 	for k := range c.from[1:] {
@@ -165,39 +194,47 @@ func chainTiles[T simd.Float](c chainLinks, dt tensor.DType) func(t *tile) {
 			w = new(chainWork[T])
 			t.chain = w
 		}
+		rows, width := 1, t.h*t.w
+		if t.w >= chainRow && slices.Contains(t.run[:len(c.from)], false) {
+			rows, width = t.h, t.w
+		}
 		for k, s := range sources {
-			if k > 0 && t.again(1+k) {
-				w.operands[1+k] = repeated(&w.repeated[k], tensor.Elements[T](t.mem[1+k])[t.at[1+k]])
-			} else {
-				w.operands[1+k] = s.tile(t)
-			}
+			w.operands[1+k] = operandOfChain(t, s, rows, width)
 		}
-		w.links = w.links[:0]
-		for k, by := range c.by {
-			link := simd.Link[T]{Kind: c.kinds[k], By: w.operands[by], Walk: simd.LinkAlong}
-			if by > 1 && t.again(by) {
-				link.Walk = simd.LinkAgain
+		direct := t.run[0] || rows == t.h && width == t.w && t.colStep[0] == 1
+		to := chainOperand[T]{step: width}
+		if direct {
+			to = chainOperand[T]{elements: tensor.Elements[T](t.mem[0]), at: t.at[0], step: t.rowStep[0]}
+			if t.run[0] {
+				to.step = width
 			}
-			w.links = append(w.links, link)
+		} else {
+			to.elements = y.open(t)
 		}
-		dst := y.open(t)
-		simd.Chain(dst, w.operands[1], w.links, t.chainPast && t.run[0])
-		y.close(t, dst)
-		clear(w.operands[:])
-		clear(w.links)
+		for r := range rows {
+			w.row(&c, &to, r, width, t.chainPast && direct)
+		}
+		if !direct {
+			y.close(t, to.elements)
+		}
 	}
 }
 
-// chainWork is what a thread applies a chain with.
-type chainWork[T simd.Float] struct {
-	operands [maxOperands][]T
-	repeated [maxOperands][]T // the elements of those that have one for a tile
-	links    []simd.Link[T]
+func (w *chainWork[T]) forget() {
+	clear(w.operands[:])
+	clear(w.links)
 }
 
-// again reports whether operand k has one element for all of the tile. It is repeated for a block of a chain, not
-// for the tile.
-func (t *tile) again(k int) bool { return t.colStep[k] == 0 && (t.h == 1 || t.rowStep[k] == 0) }
+// chainRow is how many elements make a row that is worth a call.
+const chainRow = 64
+
+// chainWork is what a thread applies a chain with.
+type chainWork[T simd.Float] struct {
+	operands [maxOperands]chainOperand[T]
+	repeated [maxOperands][]T
+	filled   []T // a row of one element, where that is what the first link changes
+	links    []simd.Link[T]
+}
 
 // chainable reports whether a chain of the values of operand value works on planes without scratch.
 func (p *planes) chainable(value int) bool {
@@ -209,10 +246,50 @@ func (p *planes) chainable(value int) bool {
 	return true
 }
 
-func repeated[T simd.Float](to *[]T, v T) []T {
-	if *to == nil {
-		*to = make([]T, simd.RepeatedBytes/sizeOf[T]())
+// chainOperand is where the rows of an operand are.
+type chainOperand[T simd.Float] struct {
+	elements []T
+	at, step int
+	same     bool // of one element each
+}
+
+func operandOfChain[T simd.Float](t *tile, s *source[T], rows, width int) chainOperand[T] {
+	k := s.k
+	whole := rows == t.h && width == t.w
+	switch {
+	case t.run[k]:
+	case whole && t.colStep[k] <= 1 && t.colStep[k] >= 0:
+		return chainOperand[T]{tensor.Elements[T](t.mem[k]), t.at[k], t.rowStep[k], t.colStep[k] == 0}
 	}
-	setAll(*to, v)
-	return *to
+	return chainOperand[T]{elements: s.tile(t), step: width}
+}
+
+// row applies the chain to row r.
+func (w *chainWork[T]) row(c *chainLinks, to *chainOperand[T], r, width int, past bool) {
+	for k := range c.from[1:] {
+		if o := &w.operands[1+k]; o.same {
+			w.repeated[1+k] = simd.Repeated(w.repeated[1+k], o.elements[o.at+r*o.step])
+		}
+	}
+	w.links = w.links[:0]
+	for k, by := range c.by {
+		m, same := w.operand(by, r, width)
+		w.links = append(w.links, simd.Link[T]{Kind: c.kinds[k], By: m, Same: same})
+	}
+	x, same := w.operand(1, r, width)
+	if same {
+		w.filled = grown(w.filled, width)
+		fill(w.filled, x[0])
+		x = w.filled
+	}
+	simd.Chain(to.elements[to.at+r*to.step:][:width], x, w.links, past)
+}
+
+// operand is row r of operand k, or its one element, repeated.
+func (w *chainWork[T]) operand(k, r, width int) (row []T, same bool) {
+	o := &w.operands[k]
+	if o.same {
+		return w.repeated[k], true
+	}
+	return o.elements[o.at+r*o.step:][:width], false
 }

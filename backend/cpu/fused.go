@@ -88,8 +88,8 @@ func compileProgram(op graph.FusedOp, n int, out, in []graph.Operand, keep int) 
 			p.layouts = append(p.layouts, alongAxis(iota))
 		}
 		made := instruction{plane: k.plane}
-		if goesOn[i] || len(chain.from) > 0 {
-			if chain.add(s, slices.Index(s.In, ^(i-1)), from[1:]); goesOn[i] {
+		if goesOn[i] || len(chain.from) > 0 || isLink(s) {
+			if chain.add(s, slices.Index(s.In, ^(i-1)), changed(s, in), from[1:]); goesOn[i] {
 				a.release(i, s.In)
 				continue
 			}
@@ -233,7 +233,8 @@ func memoryOf(m []*tensor.Storage, out []tensor.Write, in []tensor.Read, layouts
 type machine struct {
 	tiles     []tile // per instruction
 	registers []*tensor.Storage
-	past      bool // something is written past the caches
+	lanes     []*tensor.Storage // of folds across rows
+	past      bool              // something is written past the caches
 }
 
 // bind gives the instructions the memory of a run, and registers for tiles of so many elements.
@@ -274,6 +275,9 @@ func (m *machine) release() {
 	}
 	for i := range m.tiles {
 		m.tiles[i].mem = memory{}
+		if c := m.tiles[i].chain; c != nil {
+			c.forget()
+		}
 		for k := range m.tiles[i].scratch {
 			m.tiles[i].scratch[k].h = 0
 		}

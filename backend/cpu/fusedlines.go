@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/backend/internal/planning"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -16,9 +17,11 @@ type fusedLines struct {
 	planning.Operands
 	lineWork      []lineStep
 	registers     []int // bytes of each
-	offset, step  []int // per memory operand: where it begins, from row to row
+	offset, steps []int // per memory operand: where it begins, from row to row
 	rows, columns int
 	height        int // rows at a time
+	wide          []wideInput
+	across        []acrossResult
 	grain         int
 	states        planning.States[linesRun]
 	spare         planning.States[machine]
@@ -29,6 +32,8 @@ type lineStep struct {
 	instruction
 	narrow bool // of an element a row
 	fold   lineFolder
+	across acrossFolder // of rows into result number slot of those
+	slot   int
 }
 
 // lineFolder folds rows of w elements, a value each.
@@ -39,6 +44,9 @@ type lineFolder interface {
 // lineBytes is what the registers and operands of the rows that are worked on may take: they stay in the
 // second-level cache. A longer row is not worked on as a whole.
 const lineBytes = 320 << 10
+
+// wideInput is an operand of which rows are read, one run after another.
+type wideInput struct{ operand, bytes int }
 
 // lineCompiler is what is known of the operands while the steps are compiled.
 type lineCompiler struct {
@@ -86,7 +94,11 @@ func (c *lineCompiler) operands() error {
 			all = append(all, graph.Operand{DType: iota.DType, Layout: alongAxis(iota)})
 		}
 	}
-	for _, o := range all {
+	for e, o := range all {
+		if e < len(c.out) && c.isAcross(c.op.Results[e]) {
+			rows, lines = append(rows, tensor.Layout{Shape: c.op.Lines[:c.op.Lead], Strides: make([]int, c.op.Lead)}), append(lines, line)
+			continue
+		}
 		if slices.Equal(o.Shape, c.op.Lines) {
 			rows = append(rows, tensor.Layout{Shape: o.Shape[:c.op.Lead], Strides: o.Strides[:c.op.Lead], Offset: o.Offset})
 			lines = append(lines, tensor.Layout{Shape: line.Shape, Strides: o.Strides[c.op.Lead:]})
@@ -102,7 +114,7 @@ func (c *lineCompiler) operands() error {
 	if len(r.outer) > 0 || len(l.outer) > 0 {
 		return tensor.Errorf("", tensor.ErrUnsupported, "rows are not evenly apart in every operand")
 	}
-	c.k.offset, c.k.step, c.col = r.offset, r.step, l.step
+	c.k.offset, c.k.steps, c.col = r.offset, r.step, l.step
 	return nil
 }
 
@@ -112,6 +124,9 @@ func (c *lineCompiler) compile(i int) error {
 	wide := slices.Equal(s.Spec.Shape, c.op.Lines)
 	c.wideness[i] = wide
 	made := lineStep{narrow: !wide}
+	if c.isAcross(i) {
+		return c.compileAcross(i)
+	}
 	if fold, ok := s.Op.(ops.ReduceOp); ok {
 		source := graph.Operand{DType: s.Spec.DType, Layout: tensor.RowMajor(c.op.Lines)}
 		to := graph.Operand{DType: s.Spec.DType, Layout: tensor.RowMajor(s.Spec.Shape)}
@@ -144,8 +159,8 @@ func (c *lineCompiler) compile(i int) error {
 		made.from = append(made.from, len(c.out)+len(c.in)+c.iotas)
 		c.iotas++
 	}
-	if c.goesOn[i] || len(c.chain.from) > 0 {
-		if c.chain.add(s, slices.Index(s.In, ^(i-1)), made.from[1:]); c.goesOn[i] {
+	if c.goesOn[i] || len(c.chain.from) > 0 || wide && isLink(s) {
+		if c.chain.add(s, slices.Index(s.In, ^(i-1)), changed(s, c.in), made.from[1:]); c.goesOn[i] {
 			c.releaseAfter(i)
 			return nil
 		}
@@ -158,6 +173,7 @@ func (c *lineCompiler) compile(i int) error {
 		made.from[0] = ^c.take(wide, s.Spec.DType.Size())
 	}
 	c.at[i] = made.from[0]
+	made.past = direct && wide && c.last[i] < 0 && c.out[result].Size()*s.Spec.DType.Size() >= tuning.past
 	c.k.lineWork = append(c.k.lineWork, made)
 	if result >= 0 && !direct {
 		store := lineStep{narrow: !wide}
@@ -181,9 +197,9 @@ func (c *lineCompiler) releaseAfter(i int) {
 // compact reports whether a result's rows follow one another without gaps.
 func (c *lineCompiler) compact(result int, wide bool) bool {
 	if wide {
-		return c.col[result] == 1 && c.k.step[result] == c.k.columns
+		return c.col[result] == 1 && c.k.steps[result] == c.k.columns
 	}
-	return c.k.step[result] == 1
+	return c.k.steps[result] == 1
 }
 
 func kindOf(wide bool) int {
@@ -235,8 +251,16 @@ func (c *lineCompiler) finish() error {
 		return tensor.Errorf("", tensor.ErrUnsupported, "a row takes %d bytes", row)
 	}
 	k.height = max(1, min(fusedBytes/max(row, 1), k.rows, tileBytes/(c.widest*k.columns)))
+	if len(k.across) > 0 {
+		k.height = min(k.height, blockSize)
+	}
 	for r := range k.registers {
 		k.registers[r] *= k.height
+	}
+	for i, o := range c.in {
+		if f := len(c.out) + i; c.col[f] == 1 && k.steps[f] >= k.columns && (k.height == 1 || k.steps[f] == k.columns) {
+			k.wide = append(k.wide, wideInput{f, o.DType.Size()})
+		}
 	}
 	k.grain = max(1, cheap/max(k.height*k.columns*c.weight, 1))
 	for i := range k.lineWork {
@@ -254,9 +278,9 @@ func (c *lineCompiler) walk(f int, ins *lineStep) (row, col int, run bool) {
 	k := c.k
 	switch wide := c.isWide(f); {
 	case f >= 0 && ins.narrow:
-		return 0, k.step[f], k.step[f] == 1
+		return 0, k.steps[f], k.steps[f] == 1
 	case f >= 0:
-		return k.step[f], c.col[f], c.col[f] == 1 && (k.height == 1 || k.step[f] == k.columns)
+		return k.steps[f], c.col[f], c.col[f] == 1 && (k.height == 1 || k.steps[f] == k.columns)
 	case ins.narrow:
 		return 0, 1, true
 	case wide:
@@ -275,6 +299,7 @@ func (c *lineCompiler) isWide(f int) bool {
 type linesRun struct {
 	k      *fusedLines
 	memory []*tensor.Storage
+	blocks []*tensor.Storage // of the results across rows: the values of blocks
 }
 
 func (k *fusedLines) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) error {
@@ -283,7 +308,11 @@ func (k *fusedLines) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 	}
 	r := k.states.Get()
 	r.k, r.memory = k, memoryOf(r.memory[:0], out, in, len(k.offset))
-	x.(*Exec).run(ceilDiv(k.rows, k.height), k.grain, r)
+	if len(k.across) > 0 {
+		k.runAcross(x.(*Exec), r)
+	} else {
+		x.(*Exec).run(ceilDiv(k.rows, k.height), k.grain, r)
+	}
 	clear(r.memory)
 	k.states.Put(r)
 	return nil
@@ -294,7 +323,11 @@ func (r *linesRun) chunk(lo, hi int) {
 	s := k.spare.Get()
 	k.bind(s, r.memory)
 	for b := lo; b < hi; b++ {
-		k.run(s, b*k.height, min(k.height, k.rows-b*k.height))
+		if len(k.across) > 0 {
+			k.runBlock(s, r, b)
+		} else {
+			k.run(s, r.memory, b*k.height, min(k.height, k.rows-b*k.height))
+		}
 	}
 	s.release()
 	k.spare.Put(s)
@@ -313,22 +346,34 @@ func (k *fusedLines) bind(s *machine, memory []*tensor.Storage) {
 	}
 }
 
-// run takes h rows through all steps.
-func (k *fusedLines) run(s *machine, row, h int) {
+// run takes h rows through all steps. Each asks for a part of the next rows: they come from memory while these are
+// worked on.
+func (k *fusedLines) run(s *machine, memory []*tensor.Storage, row, h int) {
+	next := min(k.height, k.rows-row-h)
 	for i := range k.lineWork {
 		ins, t := &k.lineWork[i], &s.tiles[i]
+		for _, w := range k.wide {
+			from := k.offset[w.operand] + (row+h)*k.steps[w.operand]
+			n := next * k.columns
+			first, end := pieceOf(n, i, len(k.lineWork))
+			simd.Fetch(tensor.Elements[byte](memory[w.operand])[(from+first)*w.bytes : (from+end)*w.bytes])
+		}
 		t.h, t.w = h, k.columns
 		if ins.narrow {
 			t.h, t.w = 1, h
 		}
 		for j, f := range ins.from {
 			if f >= 0 {
-				t.at[j] = k.offset[f] + row*k.step[f]
+				t.at[j] = k.offset[f] + row*k.steps[f]
 			} else {
 				t.scratch[j].h = 0
 			}
 		}
-		if ins.fold == nil {
+		switch {
+		case ins.across != nil:
+			ins.across.addRows(s.lanes[ins.slot], t.mem[1], walk{t.at[1], ins.rowStep[1], ins.colStep[1]}, row, h, k.rows, k.columns)
+			continue
+		case ins.fold == nil:
 			ins.plane(t)
 			continue
 		}
@@ -361,6 +406,9 @@ func (p *reducer[E, A]) foldLines(dst *tensor.Storage, to, toStep int, src *tens
 
 // foldLine folds w elements from at on. Where top is given, every element x stands for its term.
 func (p *reducer[E, A]) foldLine(s *reduceScratch[E, A], f *fold[A], from []E, at, col, w int, top []A) A {
+	if col == 1 && top == nil && f.line != nil && p.rows.same {
+		return f.line(bitsAs[A](from[at:][:w]))
+	}
 	value := f.identity
 	for i := 0; i < w; i += blockSize {
 		x := s.block[:min(blockSize, w-i)]

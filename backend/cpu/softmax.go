@@ -29,6 +29,8 @@ type softmax[E tensor.Element, A float] struct {
 	outStep  int  // along a line of the destination
 	log      bool
 	held     bool
+	softly   bool           // lines are softLines
+	past     bool           // the result is so large that it is written past the caches
 	floats   simd.Floats[A] // for the division
 
 	states planning.States[softmaxRun[E, A]]
@@ -44,6 +46,7 @@ type softmaxScratch[E tensor.Element, A float] struct {
 	lineReader[E, A]
 	s        strips
 	held     heldScratch[A]
+	soft     softLines
 	dst      []E
 	top, sum []A
 }
@@ -87,6 +90,7 @@ func newSoftmax[E tensor.Element, A float](op ops.SoftmaxOp, out, in graph.Opera
 	}
 	p.folder = newFolder(rows, line, &p.kept, false, &exps.terms)
 	p.held = p.holds()
+	p.softly, p.past = p.soft(), out.Size()*sizeOf[E]() >= tuning.past
 	return p
 }
 
@@ -113,7 +117,11 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	w.dst = tensor.Elements[E](r.dst)
 	w.top, w.sum = grown(w.top, p.folder.width), grown(w.sum, p.folder.width)
 	if p.held {
-		p.prepareHeld(&w.held, r.dst)
+		p.prepareHeld(&w.held, r.src, r.dst)
+	}
+	if p.softly {
+		w.soft.prepare(p.folder.length, p.kept.step[0], r.src, r.dst)
+		w.soft.Past = p.past && r.src != r.dst
 	}
 	w.s.seek(&p.kept, p.folder.width, lo)
 	for range hi - lo {
@@ -121,7 +129,9 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 		top, sum := w.top[:n], w.sum[:n]
 		switch {
 		case p.held && p.folder.width == 1:
-			p.heldLine(w, w.s.at(0), w.s.at(1))
+			if !p.softly || !p.softLine(w, w.s.at(0), w.s.at(1)) {
+				p.heldLine(w, w.s.at(0), w.s.at(1))
+			}
 			w.s.next()
 			continue
 		case p.held:
@@ -137,6 +147,11 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 			p.strip(w, w.s.at(0), w.s.at(1), top, sum)
 		}
 		w.s.next()
+	}
+	if p.softly {
+		w.soft.release()
+	} else if w.held.past {
+		simd.FencePast()
 	}
 	w.release()
 	w.dst, w.held.out = nil, nil

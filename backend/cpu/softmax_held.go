@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/adjoint-go/adjoint/tensor"
+import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
+	"github.com/adjoint-go/adjoint/tensor"
+)
 
 // heldBytes is what a line or a strip may take to be worked on in scratch. Strips of a megabyte would stay in the
 // second-level cache, but it takes longer to read and write such narrow ones.
@@ -27,9 +30,12 @@ func (p *softmax[E, A]) holds() bool {
 type heldScratch[A any] struct {
 	x, values []A
 	out       []A // the elements of the result, where that is what they are
+	divisors  simd.Divisors
+	past      bool // the result of a strip is written past the caches
 }
 
-func (p *softmax[E, A]) prepareHeld(h *heldScratch[A], dst *tensor.Storage) {
+func (p *softmax[E, A]) prepareHeld(h *heldScratch[A], src, dst *tensor.Storage) {
+	h.past = p.past && src != dst && p.folder.width > 1
 	h.x = grown(h.x, p.folder.length*p.folder.width)
 	h.values = grown(h.values, ceilDiv(p.folder.length, blockSize))
 	if p.rows.same {
@@ -118,16 +124,23 @@ func (p *softmax[E, A]) heldStrip(w *softmaxScratch[E, A], src, dst int, top, su
 func (p *softmax[E, A]) finishStrip(w *softmaxScratch[E, A], x []A, dst int, top, sum []A) {
 	n, length, column := len(top), p.folder.length, p.kept.step[1]
 	direct := p.rows.same && column == 1
+	by, fast := &w.held.divisors, false
+	if divisors, ok := any(sum).([]float32); ok && !p.log && simd.HasSoftLines() {
+		fast = by.Of(divisors)
+	}
 	for j := range length {
 		e := x[j*n:][:n]
 		z := e
 		if direct {
 			z = w.held.out[dst+j*p.outStep:][:n]
 		}
-		if p.log {
+		switch {
+		case p.log:
 			p.exps.shifts(e, e, top)
 			p.exps.shifts(z, e, sum)
-		} else {
+		case fast:
+			by.Divide(bitsAs[float32](z), bitsAs[float32](e), w.held.past && direct)
+		default:
 			p.floats.Div(z, e, sum)
 		}
 		if !direct {

@@ -92,7 +92,7 @@ func TestSoftmax_sweep(t *testing.T) {
 
 func sweepSoftmax[T tensor.Element, A float](t *testing.T, widen func(T) A, narrow func(A) T, exp, ln func(A) A) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, shape := range [][]int{{9}, {1, 5}, {700, 9}, {9, 300}, {4, 6, 17}, {3, 0, 2}, {2, 3, 4, 5}, {300, 150}} {
+	for _, shape := range [][]int{{9}, {1, 5}, {700, 9}, {9, 300}, {4, 6, 17}, {3, 0, 2}, {2, 3, 4, 5}, {300, 150}, {5, 384}} {
 		values := randomValues[T](rng, tensor.Size(shape), false)
 		for axis := range shape {
 			for _, log := range []bool{false, true} {
@@ -128,6 +128,57 @@ func sweepSoftmax[T tensor.Element, A float](t *testing.T, widen func(T) A, narr
 						if !sameBits(data, slices.Repeat([]T{element[T](55, 0)}, n)) {
 							t.Fatalf("holes of %s were written", l)
 						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSoftmax_lines_of_all_kinds has lines next to one another that are done in different ways: the bits are those of
+// each line alone.
+func TestSoftmax_lines_of_all_kinds(t *testing.T) {
+	const n = 2 * blockSize
+	rng := rand.New(rand.NewPCG(7, 8))
+	kinds := []struct {
+		why string
+		at  map[int]float32
+	}{
+		{"plain", nil}, {"plain", nil}, {"a NaN", map[int]float32{200: float32(aNaN)}}, {"plain", nil}, {"masked", map[int]float32{3: float32(negInf)}},
+		{"masked", map[int]float32{4: float32(negInf)}}, {"+∞", map[int]float32{0: float32(posInf)}}, {"far apart", map[int]float32{255: -95}},
+		{"plain", nil}, {"farther apart", map[int]float32{255: 4000}},
+	}
+	values := randomValues[float32](rng, len(kinds)*n, false)
+	for k, kind := range kinds {
+		for i, v := range kind.at {
+			values[k*n+i] = v
+		}
+	}
+	in := tensor.Must(tensor.FromSlice(values, len(kinds), n)).View()
+	defer func(past int) { tuning.past = past }(tuning.past)
+	for _, past := range []int{tuning.past, 1} {
+		tuning.past = past
+		for _, inPlace := range []bool{false, true} {
+			x := tensor.Must(in.Copy()).View()
+			out := x
+			if !inPlace {
+				out = tensor.Must(tensor.New(tensor.Float32, len(kinds), n)).View()
+			}
+			if err := softmaxInto(execs[1], ops.SoftmaxOp{Axis: 1}, out, x); err != nil {
+				t.Fatal(err)
+			}
+			got := tensor.Must(tensor.Values[float32](out))
+			for k, kind := range kinds {
+				line := tensor.Of(values[k*n:][:n]...).View() // as columns, beside one another
+				alone := tensor.Must(tensor.New(tensor.Float32, n, 9))
+				columns := tensor.Must(tensor.Must(line.Reshape(n, 1)).Broadcast(n, 9))
+				if err := softmaxInto(Serial(), ops.SoftmaxOp{Axis: 0}, alone.View(), columns); err != nil {
+					t.Fatal(err)
+				}
+				want := tensor.Must(tensor.Values[float32](alone))
+				for i := range n {
+					if !sameBits(got[k*n+i:][:1], want[9*i:][:1]) {
+						t.Fatalf("%s, past %d, in place %v: element %d of line %d is %v, want %v", kind.why, past, inPlace, i, k, got[k*n+i], want[9*i])
 					}
 				}
 			}

@@ -92,9 +92,12 @@ type tile struct {
 	past    bool
 	scratch [maxOperands]scratch
 
-	chain     any  // what a chain works with
-	chainPast bool // its result is written past the caches
+	chain     forgetter // what a chain works with
+	chainPast bool      // its result is written past the caches
 }
+
+// forgetter is scratch that holds memory of a run until it forgets it.
+type forgetter interface{ forget() }
 
 // tiles serves every kernel, so there is as much scratch as there were threads at work at one time.
 var tiles planning.States[tile]

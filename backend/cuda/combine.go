@@ -84,7 +84,7 @@ func compileFoldBy(b *Backend, op ops.FoldByOp, out, in []graph.Operand) (graph.
 	if err != nil {
 		return p.k, err
 	}
-	return p.k, p.fold(ys, xs, in[0].Shape[op.Axis], false)
+	return p.k, p.fold(ys, xs, in[0].Shape[op.Axis])
 }
 
 // compileScanBy makes the kernel of a scan.
@@ -104,11 +104,12 @@ func compileScanBy(b *Backend, op ops.ScanByOp, out, in []graph.Operand) (graph.
 }
 
 // newCombinePlan parts operands in lines.
-func newCombinePlan(b *Backend, f *graph.Func, axis int, out, in []graph.Operand) (p *combinePlan, xs, ys []combined, err error) {
+func newCombinePlan(b *Backend, f *graph.Func, axis int, out, in []graph.Operand) (
+	p *combinePlan, xs, ys []combined, err error) {
 	p = &combinePlan{b: b, k: &combine{operands: b.operands(out, in)}}
 	if len(out) > mostCombined || in[0].Rank() > mostCombinedAxes {
-		return p, nil, nil, tensor.Errorf("", tensor.ErrUnsupported, "%d values in %d axes are joined, cuda's kernels take %d in %d",
-			len(out), in[0].Rank(), mostCombined, mostCombinedAxes)
+		return p, nil, nil, tensor.Errorf("", tensor.ErrUnsupported,
+			"%d values in %d axes are joined, cuda's kernels take %d in %d", len(out), in[0].Rank(), mostCombined, mostCombinedAxes)
 	}
 	if p.f, err = newScalarFunc(b, f); err != nil {
 		return p, nil, nil, err
@@ -149,20 +150,18 @@ func (p *combinePlan) writer(xs []combined, n int) (w *combineWriter, piece int)
 	}
 	if beside > 0 && beside <= along || n <= 8 || along == 0 || w.tile < 32 {
 		w.columns, w.tile = true, 0
-		least, _ := piecesFor(uint64(n), uint64(32*lineTuning.warps*p.b.about.Multiprocessors)/uint64(max(1, lines)), 2*foldBlock)
-		return w, int(least)
+		units := uint64(32 * lineTuning.warps * p.b.about.Multiprocessors)
+		size, _ := piecesFor(uint64(n), units/uint64(max(1, lines)), 2*foldBlock)
+		return w, int(size)
 	}
 	return w, w.tile
 }
 
-// fold adds the stages of a fold of n elements. With behind the last of them comes behind what the others give.
-func (p *combinePlan) fold(ys, xs []combined, n int, behind bool) error {
+// fold adds the stages of a fold of n elements. A last piece that is short is the last of the values like any other: in
+// A∘(B∘(C∘…)) it stands where the elements that it is made of would.
+func (p *combinePlan) fold(ys, xs []combined, n int) error {
 	w, piece := p.writer(xs, n)
-	w.behind = behind
-	pieces, odd := (n+piece-1)/piece, n%piece > 0
-	if behind { // it may be all of the last piece
-		pieces, odd = (n-1)/piece+1, true
-	}
+	pieces := (n + piece - 1) / piece
 	if pieces == 1 {
 		w.started = p.inits != nil
 		return p.add(w, slices.Concat(xs, ys, p.inits), n, piece, pieces, nil)
@@ -171,7 +170,7 @@ func (p *combinePlan) fold(ys, xs []combined, n int, behind bool) error {
 	if err := p.add(w, slices.Concat(xs, values), n, piece, pieces, steps); err != nil {
 		return err
 	}
-	return p.fold(ys, values, pieces, odd)
+	return p.fold(ys, values, pieces)
 }
 
 // scan adds the stages of a scan of n elements.
@@ -194,7 +193,8 @@ func (p *combinePlan) scan(ys, xs, inits []combined, n int, exclusive bool) erro
 		}
 	}
 	w.carried = true
-	return p.add(w, slices.Concat(xs, ys, upTo, inits), n, piece, pieces, append(make([]int, 2*len(xs)), steps[len(xs):]...))
+	steps = append(make([]int, 2*len(xs)), steps[len(xs):]...)
+	return p.add(w, slices.Concat(xs, ys, upTo, inits), n, piece, pieces, steps)
 }
 
 // scratch is memory for a value of each piece of each line: those of neighbouring lines side by side. steps is how far

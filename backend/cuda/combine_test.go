@@ -126,7 +126,7 @@ func TestFoldBy(t *testing.T) {
 		{"rows as long as a thread takes", []int{5, 8}, []int{1}, 1},
 		{"rows of a tile that is not full", []int{3, 77}, []int{1}, 1},
 		{"rows of a whole tile, and one more", []int{2, 1025}, []int{1}, 1},
-		{"all: a last piece without a tree of its own", []int{2049}, nil, 1},
+		{"all: a last piece of one element", []int{2049}, nil, 1},
 		{"a row of many tiles and 31 elements", []int{32799}, nil, 1},
 		{"columns", []int{21, 37}, []int{0}, 1},
 		{"columns in pieces, the last short", []int{1111, 3}, []int{0}, 32},

@@ -23,27 +23,27 @@ func (w *combineWriter) keep(at string, v []ptx.Value) {
 	}
 }
 
-// elements runs body for each of m elements of the unit, which are read one ahead: next is what follows the last.
-func (w *combineWriter) elements(m string, next []ptx.Value, body func(i string, v []ptx.Value)) {
-	k, v, i := w.k, w.fresh(), w.k.Register("u64")
-	again, none, last := k.Label(), k.Label(), k.Label()
-	k.Emit("@%s bra %s", w.pred("eq.u64", w.length, 0), none)
+// elements runs body for each element of the unit, which are read one ahead.
+func (w *combineWriter) elements(body func(i string, v []ptx.Value)) {
+	k, v, next, i := w.k, w.fresh(), w.fresh(), w.k.Register("u64")
+	again, last, none := k.Label(), k.Label(), k.Label()
+	ahead, end := k.Register("u64"), k.Register("pred")
+	k.Emit("setp.eq.u64 %s, %s, 0", end, w.length)
+	k.Emit("@%s bra %s", end, none)
 	w.load(next, 0)
 	k.Emit("mov.u64 %s, 0", i)
-	k.Emit("@%s bra %s", w.pred("eq.u64", m, 0), none)
-	ahead, more := k.Register("u64"), k.Register("pred")
 	k.Emit("%s:", again)
 	w.move(v, next)
 	w.advance(0)
 	k.Emit("add.u64 %s, %s, 1", ahead, i)
-	k.Emit("setp.ge.u64 %s, %s, %s", more, ahead, w.length)
-	k.Emit("@%s bra %s", more, last)
+	k.Emit("setp.ge.u64 %s, %s, %s", end, ahead, w.length)
+	k.Emit("@%s bra %s", end, last)
 	w.load(next, 0)
 	k.Emit("%s:", last)
 	body(i, v)
 	k.Emit("mov.u64 %s, %s", i, ahead)
-	k.Emit("setp.lt.u64 %s, %s, %s", more, i, m)
-	k.Emit("@%s bra %s", more, again)
+	k.Emit("setp.lt.u64 %s, %s, %s", end, i, w.length)
+	k.Emit("@%s bra %s", end, again)
 	k.Emit("%s:", none)
 }
 
@@ -72,43 +72,41 @@ func (w *combineWriter) merged(i string, v []ptx.Value) (digits, at string) {
 
 // foldColumn joins the blocks of the line from the last, which is the smallest, to the first.
 func (w *combineWriter) foldColumn() {
-	k, next, acc, a := w.k, w.fresh(), w.fresh(), w.fresh()
-	m := w.trees()
-	w.elements(m, next, func(i string, v []ptx.Value) { w.merged(i, v) })
-	w.move(acc, next) // what is behind, if anything is
-	have := k.Register("pred")
-	k.Emit("setp.lt.u64 %s, %s, %s", have, m, w.length)
-	again, skip, first, done := k.Label(), k.Label(), k.Label(), k.Label()
-	digits, at, bit, zero := k.Register("u64"), k.Register("u64"), k.Register("u64"), k.Register("pred")
-	k.Emit("mov.u64 %s, %s", digits, m)
+	k, all, a := w.k, w.fresh(), w.fresh()
+	w.elements(func(i string, v []ptx.Value) { w.merged(i, v) })
+	digits, at, zeros := k.Register("u64"), k.Register("u64"), k.Register("u32")
+	up, none := k.Register("u64"), k.Register("pred")
+	again, done := k.Label(), k.Label()
 	k.Emit("mov.u64 %s, levels", at)
+	k.Emit("mov.u64 %s, %s", digits, w.length)
+	skip := func() { // to the next digit that is 1
+		k.Emit("brev.b64 %s, %s", up, digits)
+		k.Emit("clz.b64 %s, %s", zeros, up)
+		k.Emit("shr.u64 %s, %s, %s", digits, digits, zeros)
+		k.Emit("mul.wide.u32 %s, %s, %d", up, zeros, w.group)
+		k.Emit("add.u64 %s, %s, %s", at, at, up)
+	}
+	skip()
+	w.level(all, at)
 	k.Emit("%s:", again)
-	k.Emit("setp.eq.u64 %s, %s, 0", zero, digits)
-	k.Emit("@%s bra %s", zero, done)
-	k.Emit("and.b64 %s, %s, 1", bit, digits)
-	k.Emit("setp.eq.u64 %s, %s, 0", zero, bit)
-	k.Emit("@%s bra %s", zero, skip)
+	k.Emit("sub.u64 %s, %s, 1", digits, digits)
+	k.Emit("setp.eq.u64 %s, %s, 0", none, digits)
+	k.Emit("@%s bra %s", none, done)
+	skip()
 	w.level(a, at)
-	k.Emit("@!%s bra %s", have, first)
-	w.join(a, a, acc)
-	k.Emit("%s:", first)
-	w.move(acc, a)
-	k.Emit("setp.eq.u64 %s, %s, %s", have, m, m)
-	k.Emit("%s:", skip)
-	k.Emit("shr.u64 %s, %s, 1", digits, digits)
-	k.Emit("add.u64 %s, %s, %d", at, at, w.group)
+	w.join(all, a, all)
 	k.Emit("bra %s", again)
 	k.Emit("%s:", done)
-	w.begun(acc)
-	w.store(w.results(), acc)
+	w.begun(all)
+	w.store(w.results(), all)
 }
 
 // scanColumn keeps beside each block what everything up to its end gives: to that of the next larger one the block
 // that an element completes is joined.
 func (w *combineWriter) scanColumn() {
-	k, next, carry := w.k, w.fresh(), w.fresh()
+	k, carry := w.k, w.fresh()
 	w.opened(carry)
-	w.elements(w.length, next, func(i string, v []ptx.Value) {
+	w.elements(func(i string, v []ptx.Value) {
 		digits, at := w.merged(i, v)
 		a, all := w.fresh(), w.fresh()
 		higher, join, alone := k.Label(), k.Label(), k.Label()

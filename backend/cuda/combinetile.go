@@ -113,65 +113,37 @@ func (w *combineWriter) when(p string, body func()) {
 	w.k.Emit("%s:", skip)
 }
 
-// foldTile joins neighbours, then the results, which move together; what is odd comes behind.
+// foldTile joins neighbours, then the results, which move together; what has no neighbour moves with them.
 func (w *combineWriter) foldTile() {
-	k, behind, value := w.k, w.fresh(), w.fresh()
-	tree := w.trees()
-	m := w.u32("cvt.u32.u64 %s", tree)
+	k := w.k
+	m := w.u32("cvt.u32.u64 %s", w.length)
 	w.fill(m)
-	have := k.Register("pred")
-	k.Emit("setp.lt.u64 %s, %s, %s", have, tree, w.length)
-	if w.behind {
-		w.when(have, func() {
-			for i := range behind {
-				at := k.Register("u64")
-				k.Emit("mad.lo.s64 %s, %s, %s, %s", at, tree, w.along[i], w.address[i])
-				k.Load(behind[i], at)
-			}
-		})
-	}
-	top, even, first, done := k.Label(), k.Label(), k.Label(), k.Label()
+	top, done, half := k.Label(), k.Label(), k.Register("u32")
 	k.Emit("%s:", top)
-	k.Emit("@%s bra %s", w.pred("le.u32", m, 1), done)
-	odd := w.u32("and.b32 %s, 1", m)
-	k.Emit("@%s bra %s", w.pred("eq.u32", odd, 0), even)
-	last := w.fresh()
-	w.fetch(last, w.u32("sub.u32 %s, 1", m))
-	k.Emit("@!%s bra %s", have, first)
-	w.join(last, last, behind)
-	k.Emit("%s:", first)
-	w.move(behind, last)
-	k.Emit("setp.eq.u32 %s, %s, %s", have, m, m)
-	k.Emit("%s:", even)
-	k.Emit("shr.u32 %s, %s, 1", m, m)
-	w.rounds(m, func(e, mine string) {
+	k.Emit("@%s bra %s", w.pred("eq.u32", m, 1), done)
+	k.Emit("add.u32 %s, %s, 1", half, m)
+	k.Emit("shr.u32 %s, %s, 1", half, half)
+	w.rounds(half, func(e, mine string) {
 		a, b := w.fresh(), w.fresh()
 		left := w.u32("shl.b32 %s, 1", e)
+		right := w.u32("add.u32 %s, 1", left)
 		w.fetch(a, left)
-		w.fetch(b, w.u32("add.u32 %s, 1", left))
-		w.join(a, a, b)
+		w.when(w.pred("lt.u32", right, m), func() {
+			w.fetch(b, right)
+			w.join(a, a, b)
+		})
 		w.sync()
 		w.when(mine, func() { w.put(e, a) })
 	})
 	w.sync()
+	k.Emit("mov.u32 %s, %s", m, half)
 	k.Emit("bra %s", top)
 	k.Emit("%s:", done)
-	w.only(m, have, value, behind)
+	value := w.fresh()
+	w.fetch(value, w.u32("mov.u32 0"))
 	w.begun(value)
 	w.when(w.pred("eq.u32", w.lane, 0), func() { w.store(w.results(), value) })
 	w.sync()
-}
-
-// only is the value of what is left of a tile, one element or none, and of what comes behind.
-func (w *combineWriter) only(m, have string, value, behind []ptx.Value) {
-	out := w.k.Label()
-	if w.behind { // nothing but what is behind
-		w.move(value, behind)
-		w.k.Emit("@%s bra %s", w.pred("eq.u32", m, 0), out)
-	}
-	w.fetch(value, w.u32("mov.u32 0"))
-	w.when(have, func() { w.join(value, value, behind) })
-	w.k.Emit("%s:", out)
 }
 
 // scanTile makes the blocks of 2, 4, 8… elements in place of their last element, then, from the largest on, what

@@ -277,7 +277,7 @@ func TestCombineTexts(t *testing.T) {
 				on := func(bit int) bool { return flags>>bit&1 == 1 }
 				for rank := range 3 {
 					w := &combineWriter{f: f, scan: on(0), columns: on(1), cut: on(2), started: on(3)}
-					w.behind, w.carried, w.exclusive = !w.scan && on(4), w.scan && w.cut && on(4), w.scan && w.started && on(5)
+					w.carried, w.exclusive = w.scan && w.cut && on(4), w.scan && w.started && on(5)
 					operands := 2
 					if w.carried {
 						operands++

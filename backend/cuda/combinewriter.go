@@ -12,32 +12,31 @@ import (
 // and the units are no longer than that. What it writes depends on the function, the element types, how many axes of
 // lines are left and on the flags; all numbers are parameters.
 //
-// The operands are xs, results, then, where carried, what everything up to the end of each piece gives, and, where started, the initial
-// values; of each there is one for every value that the function joins.
+// The operands are xs, results, then, where carried, what everything up to the end of each piece gives, and, where
+// started, the initial values; of each there is one for every value that the function joins.
 type combineWriter struct {
 	f         *scalarFunc
 	scan      bool
 	columns   bool
 	cut       bool // lines are several pieces
-	behind    bool // the last element of a line comes behind what the tree of the others gives
 	started   bool
 	carried   bool
 	exclusive bool
 	tile      int // elements, where a warp does a unit
 	lines     *elementwiseWriter
 
-	k                   *ptx.Kernel
-	err                 error
-	first               int // parameter behind those of lines
-	values              int // that the function joins
-	address             []string
-	along               []string
-	unit, step, lane    string
-	piece, length, left string
-	size                string // of a piece
-	offsets             []int  // of the values in a group in local memory
-	group               int    // bytes of one
-	tiles               []string
+	k                *ptx.Kernel
+	err              error
+	first            int // parameter behind those of lines
+	values           int // that the function joins
+	address          []string
+	along            []string
+	unit, step, lane string
+	piece, length    string
+	size             string // of a piece
+	offsets          []int  // of the values in a group in local memory
+	group            int    // bytes of one
+	tiles            []string
 }
 
 // The parameters behind those of lines; each operand has two words of its own behind them.
@@ -52,7 +51,7 @@ const (
 const mostLevels = 20
 
 func (w *combineWriter) key() string {
-	return fmt.Sprint("combine ", w.f.key, " ", w.scan, w.columns, w.cut, w.behind, w.started, w.carried, w.exclusive,
+	return fmt.Sprint("combine ", w.f.key, " ", w.scan, w.columns, w.cut, w.started, w.carried, w.exclusive,
 		" ", w.tile, len(w.lines.shape), w.lines.wide())
 }
 
@@ -141,11 +140,11 @@ func (w *combineWriter) layOut() {
 // tileBytes is the shared memory of n elements, with a gap every 32: levels of a tree lie far apart.
 func tileBytes(n int, dt tensor.DType) int { return ((n+n/32)*dt.Size() + 15) / 16 * 16 }
 
-// find makes addresses and the length of the unit. left is what its line has from its first element on.
+// find makes addresses and the length of the unit.
 func (w *combineWriter) find(address []int) {
 	k := w.k
 	line := w.unit
-	w.piece, w.left, w.length = k.Register("u64"), k.Register("u64"), k.Register("u64")
+	w.piece, w.length = k.Register("u64"), k.Register("u64")
 	n := w.param(w.first + slotLength)
 	if w.cut {
 		lines, size := w.param(0), w.param(w.first+slotPiece)
@@ -154,12 +153,11 @@ func (w *combineWriter) find(address []int) {
 		k.Emit("div.u64 %s, %s, %s", w.piece, w.unit, lines)
 		k.Emit("mul.lo.u64 %s, %s, %s", line, w.piece, lines)
 		k.Emit("sub.u64 %s, %s, %s", line, w.unit, line)
-		k.Emit("mul.lo.u64 %s, %s, %s", w.left, w.piece, size)
-		k.Emit("sub.u64 %s, %s, %s", w.left, n, w.left)
-		k.Emit("min.u64 %s, %s, %s", w.length, w.left, size)
+		k.Emit("mul.lo.u64 %s, %s, %s", w.length, w.piece, size)
+		k.Emit("sub.u64 %s, %s, %s", w.length, n, w.length)
+		k.Emit("min.u64 %s, %s, %s", w.length, w.length, size)
 	} else {
 		k.Emit("mov.u64 %s, 0", w.piece)
-		k.Emit("mov.u64 %s, %s", w.left, n)
 		k.Emit("mov.u64 %s, %s", w.length, n)
 	}
 	at := w.lines.index(k, line, w.param)
@@ -254,15 +252,4 @@ func (w *combineWriter) begun(v []ptx.Value) {
 		w.load(init, w.inits())
 		w.join(v, init, v)
 	}
-}
-
-// trees is how many elements of the unit the tree is of: without the one behind it.
-func (w *combineWriter) trees() string {
-	if !w.behind {
-		return w.length
-	}
-	m, one := w.k.Register("u64"), w.k.Register("u64")
-	w.k.Emit("selp.u64 %s, 1, 0, %s", one, w.pred("eq.u64", w.left, w.length))
-	w.k.Emit("sub.u64 %s, %s, %s", m, w.length, one)
-	return m
 }

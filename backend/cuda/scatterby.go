@@ -38,8 +38,8 @@ func scattersBy(b *Backend, op ops.ScatterByOp, in []tensor.Spec) error {
 	x, u := in[0], in[len(op.F.Out())]
 	if lead > 2*mostCombined || max(x.Rank(), u.Rank()) > mostCombinedAxes || len(in)-lead > mostIndices ||
 		max(x.Size(), u.Size()) >= math.MaxInt32 {
-		return tensor.Errorf("", tensor.ErrUnsupported, "%d values by %d index operands, %s and %s: more than cuda's kernels take",
-			lead, len(in)-lead, x, u)
+		return tensor.Errorf("", tensor.ErrUnsupported,
+			"%d values by %d index operands, %s and %s: more than cuda's kernels take", lead, len(in)-lead, x, u)
 	}
 	_, err := newScalarFunc(b, op.F)
 	return err

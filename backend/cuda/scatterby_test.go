@@ -128,6 +128,20 @@ func TestScatterByPrograms(t *testing.T) {
 		return append(autograd.Grad(ops.Sum(ops.Square(y[0])), x[:2]...), y...)
 	})
 
+	bad := must(in[2].View().Copy())
+	must(bad.Storage().Bytes())[4*n-4] = 7
+	var errs [2]error
+	for i, b := range []graph.Backend{cpu.New(), b} {
+		g := graph.New()
+		x, u, idx := g.Input("x", tensor.Float32, 7, 5), g.Input("u", tensor.Float32, n, 5), g.Input("i", tensor.Int32, n)
+		p := must(graph.Compile(b, by(doubled)([]*graph.Node{x, u, idx})...))
+		_, errs[i] = p.Run(t.Context(), feedOf(b, map[string]*tensor.Tensor{"x": in[0], "u": in[1], "i": bad}))
+	}
+	var host, dev *ops.IndexError
+	if !errors.As(errs[0], &host) || !errors.As(errs[1], &dev) || !reflect.DeepEqual(host, dev) {
+		t.Errorf("a bad index is %v, the CPU's %v", errs[1], errs[0])
+	}
+
 	v := graph.NewStore(b, 1).New("v", graph.Value(in[0]), tensor.Float32, 7, 5)
 	g := graph.New()
 	u, i := g.Input("u", tensor.Float32, n, 5), g.Input("i", tensor.Int32, n)
@@ -135,8 +149,6 @@ func TestScatterByPrograms(t *testing.T) {
 	if s := p.Stats(); s.Composed != 1 || s.Direct != 1 {
 		t.Errorf("%+v, want a call for many that writes the variable", s)
 	}
-	bad := must(in[2].View().Copy())
-	must(bad.Storage().Bytes())[4*n-4] = 7
 	read := func() []byte { return bytesOf(t, must(b.Export(must(v.Value()).Read().View()))) }
 	before := read()
 	_, err := p.Run(t.Context(), feedOf(b, map[string]*tensor.Tensor{"u": in[1], "i": bad}))

@@ -59,8 +59,8 @@ func shifted(numbers []int, by int) []int {
 	return r
 }
 
-// text is the kernel. It is bound by the bytes of the updates where windows are rows, and by the latency of one read after
-// another where a segment has many.
+// text is the kernel. It is bound by the bytes of the updates where windows are rows, and by the latency of one read
+// after another where a segment has many.
 func (w *scatterByWriter) text() (string, error) {
 	k := ptx.NewKernel(scalars(), "scatterby", fmt.Sprintf(".param .u64 fault, .param .align 8 .b8 args[%d]", 8*w.size))
 	w.k = k
@@ -140,7 +140,8 @@ func (w *scatterByWriter) segment(t string) error {
 }
 
 // updates takes h through the updates of a segment, from an item on.
-func (w *scatterByWriter) updates(h []ptx.Value, us []string, item, keys, values, key string, positions int, steps []int) error {
+func (w *scatterByWriter) updates(h []ptx.Value, us []string, item, keys, values, key string, positions int,
+	steps []int) error {
 	k, position := w.k, w.k.Register("u32")
 	p, own := k.Register("pred"), k.Register("pred")
 	count := k.Register("u32")

@@ -26,19 +26,25 @@ const (
 type Link[T Float] struct {
 	Kind LinkKind
 	By   []T
-	Walk LinkWalk
+	Same bool // By is a Repeated, of one element that is every element's operand
 }
 
-// LinkWalk says how a link goes through its operand.
-type LinkWalk uint64
+// repeatedBytes is what the assembly works on at a time.
+const repeatedBytes = 512
 
-const (
-	LinkAgain LinkWalk = 0          // takes the first RepeatedBytes of it, one element, for every block of the chain
-	LinkAlong LinkWalk = ^LinkAgain // element by element
-)
-
-// RepeatedBytes is how much an operand that is taken again holds of its element.
-const RepeatedBytes = 512
+// Repeated is an element as the operand of a link: room, if that is enough, with so many copies as one reads.
+func Repeated[T Float](room []T, v T) []T {
+	n := repeatedBytes / int(unsafe.Sizeof(v))
+	if cap(room) < n {
+		room = make([]T, n)
+	}
+	room = room[:n]
+	eight := [8]T{v, v, v, v, v, v, v, v}
+	for i := 0; i < n; i += len(eight) {
+		*(*[8]T)(room[i:]) = eight
+	}
+	return room
+}
 
 // These are nil without assembly for AVX-512. They begin at byte from.
 var (
@@ -51,7 +57,7 @@ func HasChains() bool { return chain32 != nil }
 
 // Chain is out = the links applied to x one after another, element by element: the bits are those of the functions of
 // the tables, called for one link after another. There is a link or more, with an operand of no fewer elements
-// than out, or of RepeatedBytes. out may be x or an operand, and is written past the caches where that is wanted; FencePast is to
+// than out, or Repeated. out may be x or an operand, and is written past the caches where that is wanted; FencePast is to
 // follow then.
 func Chain[T Float](out, x []T, links []Link[T], past bool) {
 	if len(out) == 0 {
@@ -59,11 +65,11 @@ func Chain[T Float](out, x []T, links []Link[T], past bool) {
 	}
 	_ = x[len(out)-1]
 	for _, l := range links {
-		need := len(out)
-		if l.Walk == LinkAgain {
-			need = RepeatedBytes / int(unsafe.Sizeof(out[0]))
+		if l.Same {
+			_ = l.By[repeatedBytes/int(unsafe.Sizeof(out[0]))-1]
+		} else {
+			_ = l.By[len(out)-1]
 		}
-		_ = l.By[need-1]
 	}
 	past = past && uintptr(unsafe.Pointer(&out[0]))%cacheLine == 0
 	const call = most / 8

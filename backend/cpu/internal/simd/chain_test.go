@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"unsafe"
 )
 
 // linksOf is the functions of the tables that links stand for: out may be v.
@@ -68,25 +67,17 @@ func compareChain[T Float](memory [][]T, kinds []LinkKind, n int, r *rand.Rand, 
 	x, functions := operands[0], linksOf[T]()
 	want := slices.Clone(x)
 	var links []Link[T]
-	var again [8]bool
 	for k, kind := range kinds {
-		link := Link[T]{kind, operands[k+1], LinkAlong}
-		if n > 0 && r.IntN(3) == 0 { // one element again and again, at the end of the guarded memory
-			m := memory[k+1]
-			link.By, link.Walk = m[len(m)-RepeatedBytes/int(unsafe.Sizeof(x[0])):], LinkAgain
-			for _, same := range [][]T{link.By, operands[k+1]} {
-				for i := range same {
-					same[i] = x[0]
-				}
-			}
-			again[k+1] = true
+		by, same := operands[k+1], n > 0 && r.IntN(4) == 0
+		link := Link[T]{kind, by, same}
+		if same {
+			link.By, by = Repeated(nil, by[0]), slices.Repeat(by[:1], n)
 		}
-		functions[kind](want, want, operands[k+1])
+		functions[kind](want, want, by)
 		links = append(links, link)
 	}
-	place := r.IntN(len(operands))
-	out := operands[place]
-	if again[place] || r.IntN(2) == 0 {
+	out := operands[r.IntN(len(operands))]
+	if r.IntN(2) == 0 {
 		out = make([]T, n)
 	}
 	Chain(out, x, links, r.IntN(2) == 0)
@@ -104,13 +95,11 @@ func TestChainWrongLengths(t *testing.T) {
 	if !HasChains() {
 		t.Skip("no assembly for AVX-512")
 	}
-	for _, link := range []Link[float32]{
-		{LinkAdd, make([]float32, 3, 3), LinkAlong}, {LinkAdd, make([]float32, RepeatedBytes/4-1), LinkAgain},
-	} {
+	for _, link := range []Link[float32]{{LinkAdd, make([]float32, 3, 3), false}, {LinkAdd, make([]float32, 100), true}} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("no panic")
+					t.Errorf("no panic for an operand of %d", len(link.By))
 				}
 			}()
 			Chain(make([]float32, 4), make([]float32, 4), []Link[float32]{link}, false)

@@ -640,6 +640,25 @@ func expSumsF32(sums *float32, out *float32, x *float32, m float32, otherwise fl
 //go:noescape
 func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
 
+// spanF32 is the least and the greatest of n elements, a multiple of 64. A NaN is one of them or is passed over.
+// It is bound by two comparisons a register.
+//
+//go:noescape
+func spanF32(x *float32, n int) (low float32, high float32)
+
+// softLineF32 is out = exp(x - m) for differences from -87 to 0, and the sum of each block of 128. Beside, it is
+// result = before / s, if before is not nil, and fetches next. It is bound by arithmetic in float64; what
+// comes from memory and goes there hides behind.
+//
+//go:noescape
+func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, past bool)
+
+// quotientsF32 is out = e / s, element by element, with high + low = 1/s, for e from 0 to 1 and s from 1 to 1<<32.
+// step is the bytes from s to the s of the next register: 64, or 0. It is bound by loads and stores.
+//
+//go:noescape
+func quotientsF32(out *float32, e *float32, s *float32, high *float32, low *float32, step int, n int, past bool)
+
 // chainF32 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
@@ -664,6 +683,11 @@ func rowsPast(dst *byte, src *byte, dstRow int, srcRow int, lines int, rows int)
 //
 //go:noescape
 func fencePast()
+
+// fetch asks for cache lines from x on, as many as are wanted, and waits for none.
+//
+//go:noescape
+func fetch(x *byte, lines int)
 
 // gatherRows copies rows of a table to u, of any type, 32 bytes or more a row. It is bound by memory; rows are prefetched, since
 // where they are is known rows ahead.

@@ -6,6 +6,7 @@ import "unsafe"
 var (
 	rowsPastKernel  func(dst, src *byte, dstRow, srcRow, lines, rows int)
 	fencePastKernel func()
+	fetchKernel     func(x *byte, lines int)
 )
 
 const cacheLine = 64
@@ -52,5 +53,12 @@ func CopyRowsPast[W any](dst []W, dstRow int, src []W, srcRow, rows, columns int
 		}
 		lines -= n
 		head += n * cacheLine / size
+	}
+}
+
+// Fetch asks for what is read soon: as much as the memory brings while a few microseconds are spent on other things.
+func Fetch(x []byte) {
+	if lines := min(len(x)/cacheLine, 1<<11); fetchKernel != nil && lines > 0 {
+		fetchKernel(&x[0], lines)
 	}
 }

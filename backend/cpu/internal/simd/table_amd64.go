@@ -52,7 +52,7 @@ func init() {
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.set, placeBytes.setPast = gatherRows, setRows, setRowsPast
-	rowsPastKernel, fencePastKernel = rowsPast, fencePast
+	rowsPastKernel, fencePastKernel, fetchKernel = rowsPast, fencePast, fetch
 	copyRunsBytes = copyRuns
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
 		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,
@@ -62,6 +62,7 @@ func init() {
 	}, gemmPackedF64, pack64}}
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
 		chain32, chain64 = chainF32, chainF64
+		span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
 		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
 			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,

@@ -26,11 +26,10 @@ var (
 // chainBlock is how many registers hold a block of values while the links are applied to them.
 const chainBlock = 8
 
-// linkBytes is a word of what it does, a slice, and a mask of places.
+// linkBytes is a word of what a link does, a slice, and whether that is one element again and again.
 const linkBytes = 40
 
-// chain emits the loop of Chain. A link is a word that says what it does, a slice, and a mask of places; the constants
-// of package simd stand in the order of the bodies here.
+// chain emits the loop of Chain. The constants of package simd stand in the order of the bodies here.
 type chain struct {
 	*wideElem
 	out, x, links, count, n GPVirtual
@@ -97,7 +96,9 @@ func chains(w *wideElem) {
 // apply emits the walk over the links for some registers of values.
 func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	label := func(s string, k int) string { return fmt.Sprintf("%s_%s%d", name, s, k) }
-	link, left, by, kind, place := GP64(), GP64(), GP64(), GP64(), GP64()
+	link, left, by, kind := GP64(), GP64(), GP64(), GP64()
+	start, place := GP64(), GP64() // of an operand, in bytes
+	XORQ(start, start)
 	bodies := []func(a, m VecVirtual){
 		func(a, m VecVirtual) { c.add(m, a, a) },
 		func(a, m VecVirtual) { c.add(a, m, a) },
@@ -140,8 +141,9 @@ func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	Label(label("first", 0))
 	MOVQ(Mem{Base: link}, kind)
 	MOVQ(Mem{Base: link, Disp: 8}, by)
-	MOVQ(Mem{Base: link, Disp: linkBytes - 8}, place) // all ones, or zero where each block takes the same elements
-	ANDQ(at, place)
+	MOVQ(at, place)
+	CMPB(Mem{Base: link, Disp: linkBytes - 8}, Imm(0))
+	CMOVQNE(start, place)
 	for k := range bodies[1:] {
 		CMPQ(kind, Imm(uint64(k)))
 		JEQ(LabelRef(label("op", k)))

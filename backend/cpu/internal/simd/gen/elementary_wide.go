@@ -178,10 +178,24 @@ func reduced(v, n VecVirtual) VecVirtual {
 
 func expInside(x VecVirtual) OpmaskVirtual { return between(x, -104, 89) }
 
-// expWide is e^v, as expCore.
+// expPowers is the polynomial of expCore, the highest power first.
+var expPowers = []float64{
+	0.0013941176798309988, 0.008375181135257006, 0.041666352075160784, 0.16666414856827044, 0.500000004730289,
+	1.0000000378644356, 1,
+}
+
+// expWide is e^v, as expCore, with the polynomial power after power: that spares a product, and others hide the
+// latency.
 func expWide(v VecVirtual) VecVirtual {
 	n, t := multiple(v, log2E)
-	return expOf(reduced(v, n), t)
+	r := reduced(v, n)
+	p := linear(r, expPowers[0], expPowers[1])
+	for _, c := range expPowers[2:] {
+		p = horner(p, r, c)
+	}
+	VPSLLQ(Imm(52), t, t)
+	VPADDQ(t, p, p)
+	return p
 }
 
 // expOf is e^r on |r| ≤ ln 2 / 2, times two to the power of which t is the sum with shift.

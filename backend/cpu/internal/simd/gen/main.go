@@ -30,10 +30,12 @@ func main() {
 	}
 	elementary()
 	elementaryWide()
+	softmaxes()
 	chains(wide32)
 	chains(wide64)
 	rowsPast()
 	fencePast()
+	fetch()
 	places()
 	rowLists()
 	takes()

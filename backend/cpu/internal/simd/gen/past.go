@@ -40,3 +40,15 @@ func fencePast() {
 	SFENCE()
 	RET()
 }
+
+func fetch() {
+	function("fetch", "func(x *byte, lines int)",
+		"fetch asks for cache lines from x on, as many as are wanted, and waits for none.")
+	x, lines := param("x"), param("lines")
+	Label("line")
+	PREFETCHT1(Mem{Base: x})
+	ADDQ(Imm(64), x)
+	DECQ(lines)
+	JNZ(LabelRef("line"))
+	RET()
+}

@@ -1,0 +1,157 @@
+package simd
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestDivisors holds quotients against division, where their last correction matters and where they must not be used.
+func TestDivisors(t *testing.T) {
+	if !HasSoftLines() {
+		t.Skip("there is no assembly")
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	below := math.Nextafter32(1, 0)
+	for _, row := range []struct {
+		why string
+		e   func() float32
+		s   func() float32
+	}{
+		{"what softmax has", rng.Float32, func() float32 { return 1 + 4096*rng.Float32() }},
+		{"every mantissa of a divisor next to the power of two above", rng.Float32,
+			func() float32 { return math.Nextafter32(2, 0) - float32(rng.IntN(64))*0x1p-23 }},
+		{"quotients next to a midpoint of two floats", func() float32 { return below - float32(rng.IntN(1<<10))*0x1p-24 },
+			func() float32 { return 1 + float32(rng.IntN(1<<10))*0x1p-23 }},
+		{"exact quotients", func() float32 { return float32(rng.IntN(1<<12)) * 0x1p-14 },
+			func() float32 { return float32(int(1) << rng.IntN(32)) }},
+		{"the bound of what quotients take, and what is below", func() float32 { return rng.Float32() * 0x1p-63 },
+			func() float32 { return 1 + rng.Float32()*(1<<31) }},
+		{"subnormal dividends and quotients", func() float32 { return rng.Float32() * 0x1p-120 },
+			func() float32 { return 1 + rng.Float32()*(1<<31) }},
+		{"zeros and ones", func() float32 { return float32(rng.IntN(2)) }, func() float32 { return 1 + 99*rng.Float32() }},
+		{"NaN", func() float32 { return []float32{NaN[float32](), 0.5}[rng.IntN(2)] }, func() float32 { return 3 }},
+		{"the greatest divisor", rng.Float32, func() float32 { return 1 << 32 }},
+	} {
+		for n := range 100 {
+			n += 1000 * (n / 99)
+			e, s, out, want := guarded[float32](t, n), make([]float32, n), guarded[float32](t, n), make([]float32, n)
+			e, out = e[len(e)-n:], out[len(out)-n:]
+			for i := range e {
+				e[i], s[i] = row.e(), row.s()
+			}
+			divRow(want, e, s)
+			var d Divisors
+			if !d.Of(s) {
+				t.Fatalf("%s: the divisors are refused", row.why)
+			}
+			d.Divide(out, e, n%2 == 0)
+			FencePast()
+			for i := range out {
+				if bitsOf(out[i]) != bitsOf(want[i]) {
+					t.Fatalf("%s: %x / %x is %x, want %x", row.why, e[i], s[i], out[i], want[i])
+				}
+			}
+		}
+	}
+	for _, bad := range []float32{0, 0x1.fffffep-1, math.Nextafter32(1<<32, 1<<33), -1, NaN[float32](), float32(math.Inf(1))} {
+		if new(Divisors).Of([]float32{2, bad}) {
+			t.Errorf("%v is taken for a divisor that has a proof", bad)
+		}
+	}
+}
+
+// TestSoftLine holds lines in pairs of steps against their parts.
+func TestSoftLine(t *testing.T) {
+	if !HasSoftLines() {
+		t.Skip("there is no assembly")
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	e, f := elementary32[0], goFloats[float32]()
+	for _, row := range []struct {
+		n    int
+		past bool
+		why  string
+	}{
+		{BlockSize, false, "one block"}, {3 * BlockSize, true, "some"},
+		{most/8 + BlockSize, false, "more than a call does"}, {most + BlockSize, true, "more than the search for the ends does"},
+	} {
+		n := row.n
+		var l SoftLine
+		results, wants := [3][]float32{}, [3][]float32{}
+		for k := range 3 {
+			x, y, sums := ending(t, n), ending(t, n), ending(t, n/BlockSize)
+			for i := range x {
+				x[i] = float32(k) + 39*rng.Float32()
+			}
+			m, ok := Soft(x)
+			if want := slices.Max(x); !ok || m != want {
+				t.Fatalf("%s: the greatest is %v, %v, want %v", row.why, m, ok, want)
+			}
+			results[k], wants[k] = ending(t, n), make([]float32, n)
+			l.X, l.Y, l.Sums, l.M, l.Past, l.Next = x, y, sums, m, row.past, x
+			l.Do()
+			wantSums := make([]float32, len(sums))
+			e.ExpSums(wantSums, wants[k], x, m)
+			if !slices.Equal(y, wants[k]) || !slices.Equal(sums, wantSums) {
+				t.Fatalf("%s: line %d has other exponentials or sums", row.why, k)
+			}
+			l.Before, l.Result, l.Sum = y, results[k], sumLine(wants[k])
+			f.DivBy(wants[k], wants[k], l.Sum)
+		}
+		l.Finish()
+		FencePast()
+		for k := range 3 {
+			if !slices.Equal(results[k], wants[k]) {
+				t.Errorf("%s: line %d has other quotients", row.why, k)
+			}
+		}
+	}
+}
+
+// ending is guarded memory of n elements that ends with its pages.
+func ending(t *testing.T, n int) []float32 {
+	x := guarded[float32](t, n)
+	return x[len(x)-n:]
+}
+
+func TestSoft(t *testing.T) {
+	if !HasSoftLines() {
+		t.Skip("there is no assembly")
+	}
+	inf := float32(math.Inf(1))
+	for _, c := range []struct {
+		why  string
+		n    int
+		at   []int
+		v    []float32
+		want bool
+	}{
+		{"equal elements", 128, nil, nil, true},
+		{"as far apart as is taken", 256, []int{255}, []float32{-softSpan}, true},
+		{"farther apart", 256, []int{77}, []float32{-softSpan - 1}, false},
+		{"no whole blocks", 130, nil, nil, false},
+		{"no elements", 0, nil, nil, false},
+		{"−∞", 128, []int{0}, []float32{-inf}, false},
+		{"+∞", 128, []int{127}, []float32{inf}, false},
+		{"nothing but NaN", 128, upTo(128), slices.Repeat([]float32{NaN[float32]()}, 128), false},
+		{"nothing but +∞", 128, upTo(128), slices.Repeat([]float32{inf}, 128), false},
+	} {
+		x := make([]float32, c.n)
+		for k, i := range c.at {
+			x[i] = c.v[k]
+		}
+		if _, ok := Soft(x); ok != c.want {
+			t.Errorf("%s: %v, want %v", c.why, ok, c.want)
+		}
+	}
+}
+
+func upTo(n int) []int {
+	r := make([]int, n)
+	for i := range r {
+		r[i] = i
+	}
+	return r
+}
