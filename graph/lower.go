@@ -307,7 +307,7 @@ func (s *schedule) moveTail() {
 		}
 	}
 	for i, st := range s.steps {
-		if mayFail(st.op) && !st.checked {
+		if st.mayFail() {
 			need(st.out[0].slot)
 			first[i] = true
 		}

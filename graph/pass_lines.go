@@ -154,13 +154,18 @@ func (g *lineGroup) grow() {
 			}
 			continue
 		}
-		if reads || waits {
+		if reads || waits || st.mayFail() && g.failsLater() {
 			g.waiting = append(g.waiting, t)
 			for _, p := range st.out {
 				g.late[p.slot] = true
 			}
 		}
 	}
+}
+
+// failsLater reports whether a step that can fail waits: those behind it must, lest another error be the first.
+func (g *lineGroup) failsLater() bool {
+	return slices.ContainsFunc(g.waiting, func(t int) bool { return g.steps[t].mayFail() })
 }
 
 // again takes folds across rows that stand before the first member that reads what they read, if nobody needs them before

@@ -286,6 +286,9 @@ func mayFail(op Op) bool {
 	return ok && f.Fallible()
 }
 
+// mayFail says so of a step that no other has looked at the operands of.
+func (st *step) mayFail() bool { return mayFail(st.op) && !st.checked }
+
 // RunKernel runs a kernel alone, and waits for it.
 func RunKernel(b Backend, k Kernel, out []tensor.Write, in []tensor.Read) error {
 	return runAlone(b, k, true, out, in)

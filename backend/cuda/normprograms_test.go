@@ -149,3 +149,27 @@ func TestRowsAfterFault(t *testing.T) {
 		t.Errorf("the variable is %v, want it as it was", got)
 	}
 }
+
+// TestRowsKeepErrors: of two steps that fail the error is that of the first, also where it waits for a kernel on rows and
+// the other need not.
+func TestRowsKeepErrors(t *testing.T) {
+	for _, b := range []graph.Backend{cpu.New(), device(t)} {
+		g := graph.New()
+		x, i, j := g.Input("x", tensor.Float32, 20, 40), g.Input("i", tensor.Int32, 2), g.Input("j", tensor.Int32, 2)
+		m := ops.Sum(x, 1)
+		first, second := ops.Take(m, i, 0), ops.Take(x, j, 0)
+		p := must(graph.Compile(b, first, second, ops.Sub(x, ops.ExpandDims(m, 1))))
+		if p.Stats().Lines != 1 {
+			t.Errorf("%s: %d kernels on rows, want 1", b.Name(), p.Stats().Lines)
+		}
+		feed := graph.Feed{
+			"x": must(tensor.New(tensor.Float32, 20, 40)).View(),
+			"i": tensor.Of[int32](77, 0).View(), "j": tensor.Of[int32](88, 0).View(),
+		}
+		_, err := p.Run(t.Context(), must(feed.Import(b, nil)))
+		var bad *ops.IndexError
+		if !errors.As(err, &bad) || bad.Index != 77 {
+			t.Errorf("%s: the error is %v, want that of index 77", b.Name(), err)
+		}
+	}
+}
