@@ -316,6 +316,25 @@ func TestCombineTexts(t *testing.T) {
 	}
 }
 
+// TestCombineConstants: a function with a constant in memory that was written to since has a kernel of its own.
+func TestCombineConstants(t *testing.T) {
+	constant := []byte{0, 0, 0x80, 0x3f} // 1
+	pinned := tensor.ForeignStorage(4, tensor.Placement{Kind: tensor.PinnedHost}, "", tensor.NewAllocationDomain(), nil, constant)
+	c := must(tensor.NewView(pinned, tensor.Float32, tensor.Layout{}))
+	for _, want := range []float32{1, 2} {
+		putFloat(tensor.Float32, constant, float64(want))
+		f := joining{"", 1, func(a, _ []*graph.Node) []*graph.Node {
+			return []*graph.Node{ops.Mul(a[0], a[0].Graph().Const(c.Read()))}
+		}}.traced(t, tensor.Float32)
+		got, stats := program(t, device(t), []*tensor.Tensor{tensor.Of[float32](1, 0, 0, 0)}, func(x []*graph.Node) []*graph.Node {
+			return ops.ReduceBy(f, x, nil)
+		})
+		if v := must(tensor.Values[float32](got[0]))[0]; v != want*want || stats.Composed != 1 {
+			t.Errorf("1·%v·%[1]v is %v, %d calls for many", want, v, stats.Composed)
+		}
+	}
+}
+
 // TestCombineAllocatesNothing: a fold and a scan of several launches, once they have run.
 func TestCombineAllocatesNothing(t *testing.T) {
 	b := onNothing(t)

@@ -75,6 +75,7 @@ func (s *scalarFunc) add(b *Backend, c *graph.Call, at map[*graph.Node]int) erro
 			return err
 		}
 		s.constants[len(s.steps)] = element
+		s.key += fmt.Sprintf(" %x", element) // the function's key may name the memory alone
 	default:
 		if len(c.In) == 0 || !b.Fuses(c.Op, step.Spec.DType, types) {
 			return tensor.Errorf("", tensor.ErrUnsupported, "%s is no function of scalars", c.Op.Name())
