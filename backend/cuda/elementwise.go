@@ -80,6 +80,13 @@ func compileFused(b *Backend, op graph.FusedOp, out, in []graph.Operand) (graph.
 	if op.Lines != nil {
 		return compileLines(b, op, out, in)
 	}
+	for i, s := range op.Steps { // before a kernel of the same steps without views is found
+		for _, v := range s.View {
+			if v != nil {
+				return nil, tensor.Errorf("", tensor.ErrUnsupported, "step %d reads another under a layout", i)
+			}
+		}
+	}
 	if fold, ok := op.Steps[len(op.Steps)-1].Op.(ops.ReduceOp); ok {
 		return compileFedFold(b, op, fold, out, in)
 	}
@@ -107,9 +114,6 @@ func newElementwise(b *Backend, steps []graph.FusedStep, results []int, out, in 
 func (k *elementwise) write(b *Backend, w *elementwiseWriter) error {
 	if w.size == 0 {
 		return nil
-	}
-	if err := w.refused(); err != nil { // before a kernel of the same steps without views is found
-		return err
 	}
 	k.outs = w.outs
 	k.slots, k.address = w.slots()

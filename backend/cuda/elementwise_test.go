@@ -226,5 +226,13 @@ func TestChainsWithViews(t *testing.T) {
 		if !errors.Is(err, c.want) {
 			t.Errorf("a view %v: %v, want %v", c.view, err, c.want)
 		}
+		for axis := range 2 { // rows, and columns
+			to := graph.Operand{DType: tensor.Float32, Layout: tensor.RowMajor([]int{3})}
+			fold := graph.FusedStep{Op: ops.ReduceOp{Axes: []int{axis}}, In: []int{^1}, Spec: to.Spec()}
+			op := graph.FusedOp{Steps: append(steps[:2:2], fold), Results: []int{2}}
+			if _, err := b.Compile(op, []graph.Operand{to}, []graph.Operand{o}, []bool{true}); !errors.Is(err, c.want) {
+				t.Errorf("a view %v, then a fold of axis %d: %v, want %v", c.view, axis, err, c.want)
+			}
+		}
 	}
 }

@@ -77,18 +77,6 @@ func (w *elementwiseWriter) slots() (slots []uint64, address []int) {
 	return slots, address
 }
 
-// refused is the error for steps that see others under another layout.
-func (w *elementwiseWriter) refused() error {
-	for i, s := range w.steps {
-		for _, v := range s.View {
-			if v != nil {
-				return tensor.Errorf("", tensor.ErrUnsupported, "step %d reads another under a layout", i)
-			}
-		}
-	}
-	return nil
-}
-
 // key stands for the text.
 func (w *elementwiseWriter) key() string {
 	var b strings.Builder
