@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/autograd"
@@ -331,26 +330,6 @@ func TestCombineConstants(t *testing.T) {
 		})
 		if v := must(tensor.Values[float32](got[0]))[0]; v != want*want || stats.Composed != 1 {
 			t.Errorf("1·%v·%[1]v is %v, %d calls for many", want, v, stats.Composed)
-		}
-	}
-}
-
-// TestCombineAllocatesNothing: a fold and a scan of several launches, once they have run.
-func TestCombineAllocatesNothing(t *testing.T) {
-	b := onNothing(t)
-	defer runtime.UnlockOSThread()
-	f := composedMaps.traced(t, tensor.Float32)
-	for _, c := range []struct {
-		op graph.Op
-		in []tensor.Spec
-	}{
-		{ops.FoldByOp{F: f, Axis: 1}, specs(tensor.Float32, []int{4, 3000}, []int{4, 3000}, nil, nil)},
-		{ops.ScanByOp{F: f, Axis: 1}, specs(tensor.Float32, []int{4, 3000}, []int{4, 3000})},
-	} {
-		run := prepared(t, b, c.op, c.in)
-		var err error
-		if n := testing.AllocsPerRun(10, func() { err = run() }); n > 0 || err != nil {
-			t.Errorf("%s: %v allocations a run, error %v", c.op.Name(), n, err)
 		}
 	}
 }

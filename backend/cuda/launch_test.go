@@ -77,6 +77,9 @@ var launches = []struct {
 	{"set by a table", ops.ScatterOp{Window: rows(3000, 8)}, append(updated, positions)},
 	{"add by a sort", ops.ScatterOp{Window: rows(3000, 8), Combine: ops.CombineAdd}, append(updated, positions)},
 	{"scan of a scatter", ops.ScatterScanOp{Window: rows(3000, 8)}, append(updated, positions)},
+	{"fold by a function", ops.FoldByOp{F: affine, Axis: 1}, specs(tensor.Float32, []int{4, 3000}, []int{4, 3000}, nil, nil)},
+	{"scan by a function", ops.ScanByOp{F: affine, Axis: 1}, specs(tensor.Float32, []int{4, 3000}, []int{4, 3000})},
+	{"scatter by a function", ops.ScatterByOp{F: skew, Window: rows(3000, 8)}, append(updated, positions)},
 	{"sparse update", ops.SparseUpdateOp{Window: rows(3000, 8)}, append(updated, positions)},
 	{"compress", ops.CompressOp{Count: 30}, append(table, tensor.Spec{DType: tensor.Bool, Shape: []int{30}})},
 	{"convolution of several phases", sliding([5]int{1, 1, 2, 1, 1}), specs(tensor.Float32, []int{3, 10, 8}, []int{5, 10, 3})},
@@ -91,6 +94,12 @@ func squares(axes []int, shape ...int) graph.FusedOp {
 		{Op: ops.ReduceOp{Fn: ops.ReduceSum, Axes: axes}, In: []int{^0}, Spec: kept},
 	}}
 }
+
+// The functions of launches.
+var (
+	affine = must(ops.Combiner("affine", []tensor.DType{tensor.Float32, tensor.Float32}, composedMaps.join))
+	skew   = must(ops.Combiner("skewed", []tensor.DType{tensor.Float32}, skewed.join))
+)
 
 // What is indexed in launches.
 var (

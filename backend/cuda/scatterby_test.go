@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
-	"runtime"
 	"testing"
 
 	"github.com/adjoint-go/adjoint/autograd"
@@ -223,21 +222,5 @@ func TestScatterByRefusals(t *testing.T) {
 	op := ops.ScatterByOp{F: reduced, Window: elements(3)}
 	if _, err := b.Compile(op, operands[:1], operands, []bool{true}); b.Composes(op, in) || !errors.Is(err, tensor.ErrUnsupported) {
 		t.Errorf("a reduction inside: %v", err)
-	}
-}
-
-// TestScatterByAllocatesNothing once it has run.
-func TestScatterByAllocatesNothing(t *testing.T) {
-	b := onNothing(t)
-	defer runtime.UnlockOSThread()
-	f := functionOf(t, 1, []tensor.DType{tensor.Float32, tensor.Float32}, func(h, u []*graph.Node) []*graph.Node {
-		return []*graph.Node{ops.Sub(u[0], h[0])}
-	})
-	in := specs(tensor.Float32, []int{20, 8}, []int{300, 8})
-	in = append(in, tensor.Spec{DType: tensor.Int32, Shape: []int{300}})
-	run := prepared(t, b, ops.ScatterByOp{F: f, Window: rows(300, 8), Mode: ops.Mode{OOB: ops.OOBSkip}}, in)
-	var err error
-	if n := testing.AllocsPerRun(10, func() { err = run() }); n > 0 || err != nil {
-		t.Errorf("%v allocations a run, error %v", n, err)
 	}
 }
