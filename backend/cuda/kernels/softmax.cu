@@ -188,14 +188,14 @@ template <class E, class A, bool LOG> INLINE void tiles(const Softmax& p) {
   }
 }
 
-// columns: a thread does a line.
+// columns: a thread does a line, whose elements are along one axis.
 template <class E, class A, bool LOG> INLINE void columns(const Softmax& p) {
   typedef Weights<E, A, LOG> W;
   walk_columns<E>(p, [&](const Line<E>& x, u64, u32, u64, u64, i64 at) ALWAYS_INLINE {
     W w;
-    w.greatest(fold_column<typename W::Top>(x, 0, p.length, W::Top::term));
-    w.divide(fold_column<typename W::F>(x, 0, p.length,
-                                        [&](E e) ALWAYS_INLINE { return w.term(Element<E, A>::in(e)); }));
+    auto term = [&](E e) ALWAYS_INLINE { return w.term(Element<E, A>::in(e)); };
+    w.greatest(column_any<typename W::Top, 8>(near(x, W::Top::term), 0, p.length));
+    w.divide(column_tree<typename W::F, 8>(near(x, term), 0, p.length));
     E* out = (E*)p.dst + at;
 #pragma unroll 1
     for (u64 i = 0; i < p.length; i++) {
