@@ -99,6 +99,9 @@ func (p *rowsProgram) results(made int) (out []*graph.Node) {
 	return out
 }
 
+// unfused is a backend that takes every op by itself.
+type unfused struct{ graph.Backend }
+
 // TestRowsPrograms: whatever of a random program becomes kernels on rows, it has the CPU's bits.
 func TestRowsPrograms(t *testing.T) {
 	r, lines := rng(t), 0
@@ -119,7 +122,7 @@ func TestRowsPrograms(t *testing.T) {
 			}
 			return append(p.results(len(x)), ops.Sub(x[0], x[1]))
 		}
-		want, _ := program(t, cpu.New(), in, build)
+		want, _ := program(t, unfused{cpu.New()}, in, build)
 		got, stats := program(t, device(t), in, build)
 		lines += stats.Lines
 		for i := range want {
