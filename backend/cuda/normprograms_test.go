@@ -43,7 +43,7 @@ var normPrograms = []struct {
 // and are kernels on rows.
 func TestNormPrograms(t *testing.T) {
 	r := rng(t)
-	host := cpu.New()
+	host := unfused{cpu.New()}
 	for _, dt := range []tensor.DType{tensor.Float32, tensor.Float16, tensor.BFloat16, tensor.Float64} {
 		for _, shape := range [][]int{{6, 7}, {7, 32}, {2, 3, 129}, {5, 1000}} {
 			last := shape[len(shape)-1]
