@@ -55,7 +55,10 @@ func TestFusedRandomly(t *testing.T) {
 func randomRows(r *rand.Rand, x, y *graph.Node) []*graph.Node {
 	last := x.Rank() - 1
 	rows, all := before(x), []*graph.Node{x, y}
-	if r.IntN(4) == 0 { // halves or integers
+	folds := []func(*graph.Node, ...int) *graph.Node{ops.Sum, ops.Max, ops.Min, ops.Prod}
+	if r.IntN(4) > 0 {
+		folds = append(folds, ops.Mean, ops.LogSumExp)
+	} else { // halves or integers
 		dt := []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Int32}[r.IntN(3)]
 		all = []*graph.Node{ops.Cast(ops.Mul(x, 8), dt), ops.Cast(ops.Mul(y, 8), dt)}
 	}
@@ -63,7 +66,7 @@ func randomRows(r *rand.Rand, x, y *graph.Node) []*graph.Node {
 	var results []*graph.Node
 	for range 3 + r.IntN(10) {
 		a := wide()
-		fold := []func(*graph.Node, ...int) *graph.Node{ops.Sum, ops.Max, ops.Min, ops.Prod}[r.IntN(4)]
+		fold := folds[r.IntN(len(folds))]
 		keep := func(axes ...int) *graph.Node {
 			f := fold(a, axes...)
 			s := append([]int{}, x.Shape()...)
