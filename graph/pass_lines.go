@@ -169,7 +169,7 @@ func (g *lineGroup) failsLater() bool {
 }
 
 // again takes folds across rows that stand before the first member that reads what they read, if nobody needs them before
-// the members are done.
+// the members are done, the last of them included.
 func (g *lineGroup) again() {
 	last := g.members[len(g.members)-1]
 	for t := g.from + 1; t < last; t++ {
@@ -179,7 +179,7 @@ func (g *lineGroup) again() {
 			continue
 		}
 		read := func(s step) bool { return uses(s.in, st.out[0].slot) > 0 }
-		if !slices.ContainsFunc(g.steps[t+1:last], read) {
+		if !slices.ContainsFunc(g.steps[t+1:last+1], read) {
 			g.add(t)
 		}
 	}

@@ -189,10 +189,11 @@ func chainTiles[T simd.Float](c chainLinks, dt tensor.DType) func(t *tile) {
 		sources = append(sources, sourceOf[T](1+k, dt))
 	}
 	return func(t *tile) {
-		w, ok := t.chain.(*chainWork[T])
+		held := &t.chain[sizeOf[T]()/8]
+		w, ok := (*held).(*chainWork[T])
 		if !ok {
 			w = new(chainWork[T])
-			t.chain = w
+			*held = w
 		}
 		rows, width := 1, t.h*t.w
 		if t.w >= chainRow && t.apart(len(c.from)) {

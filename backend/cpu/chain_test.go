@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -108,5 +109,30 @@ func TestChainBits(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestChains_of_both_dtypes_allocate_nothing in the steady state: what the chains of one work with is not lost to those
+// of the other.
+func TestChains_of_both_dtypes_allocate_nothing(t *testing.T) {
+	old := tuning.past
+	t.Cleanup(func() { tuning.past = old })
+	tuning.past = 1 // so that a sum is a chain of one step
+	var steps []func() error
+	for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		add := func(x, y *graph.Node) []*graph.Node { return []*graph.Node{ops.Add(x, y)} }
+		p, feed := acrossProgram(t, add, graph.Options{}, 1, dt, []int{16, 256})
+		outs := []*tensor.Tensor{tensor.Must(tensor.New(dt, 16, 256))}
+		steps = append(steps, func() error { return p.RunInto(context.Background(), feed, outs) })
+	}
+	n := testing.AllocsPerRun(20, func() {
+		for _, step := range steps {
+			if err := step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if n != 0 {
+		t.Errorf("%v allocations a run of both", n)
 	}
 }

@@ -275,9 +275,7 @@ func (m *machine) release() {
 	}
 	for i := range m.tiles {
 		m.tiles[i].mem = memory{}
-		if c := m.tiles[i].chain; c != nil {
-			c.forget()
-		}
+		m.tiles[i].forgetChains()
 		for k := range m.tiles[i].scratch {
 			m.tiles[i].scratch[k].h = 0
 		}

@@ -92,12 +92,20 @@ type tile struct {
 	past    bool
 	scratch [maxOperands]scratch
 
-	chain     forgetter // what a chain works with
-	chainPast bool      // its result is written past the caches
+	chain     [2]forgetter // what chains of float32 and of float64 work with
+	chainPast bool         // the result is written past the caches
 }
 
 // forgetter is scratch that holds memory of a run until it forgets it.
 type forgetter interface{ forget() }
+
+func (t *tile) forgetChains() {
+	for _, c := range t.chain {
+		if c != nil {
+			c.forget()
+		}
+	}
+}
 
 // tiles serves every kernel, so there is as much scratch as there were threads at work at one time.
 var tiles planning.States[tile]
@@ -117,9 +125,7 @@ func (r *tiledRun) chunk(lo, hi int) {
 		simd.FencePast()
 	}
 	t.planes, t.mem = nil, memory{}
-	if t.chain != nil {
-		t.chain.forget()
-	}
+	t.forgetChains()
 	for k := range t.scratch {
 		t.scratch[k].h = 0
 	}

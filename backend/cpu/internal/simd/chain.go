@@ -51,8 +51,8 @@ func HasChains() bool { return chain32 != nil }
 
 // Chain is out = the links applied to x one after another, element by element: the bits are those of the functions of
 // the tables, called for one link after another. There is a link or more, with an operand of no fewer elements
-// than out, or of RepeatedBytes. out may be x or an operand, and is written past the caches where that is wanted; FencePast is to
-// follow then.
+// than out, or of RepeatedBytes. out may be x or an operand, and is written past the caches where that is wanted;
+// FencePast is to follow then.
 func Chain[T Float](out, x []T, links []Link[T], past bool) {
 	if len(out) == 0 {
 		return
