@@ -20,7 +20,7 @@ var lineTuning = struct {
 	narrow int // elements of a nest that are found by 32-bit products
 	room   int // bytes that a block keeps of rows between the phases of fused steps
 	row    int // elements of a row of fused steps, where there are fewer rows than multiprocessors
-	piece  int // the most elements of a piece of such a row, 2ᵏ blocks of the tree
+	piece  int // the most elements of a piece of such a row: 2ᵏ blocks of the tree, four or more, so that a block of threads does one
 }{warps: 32, scans: 8, tiles: 2, narrow: 1 << 31, room: sharedBytes, row: 1 << 14, piece: 1 << 12}
 
 // steps is how far apart neighbours along an axis are in each operand of a nest.
