@@ -22,6 +22,7 @@ type gather struct {
 	grain    int
 	single   *elementGather // where windows are single elements, found by one index; else nil
 	rows     *storedRows    // where they are rows, and positions are divided; else nil
+	past     bool           // the result is too large to be found in a cache later
 }
 
 type gatherRun struct {
@@ -57,7 +58,7 @@ func compileGather(op ops.GatherOp, out, in []graph.Operand) (graph.Kernel, erro
 		k.grain = max(1, tuning.grain/max(1, p.positions))
 	}
 	if rows := p.storedRows(); !k.byWindow && p.mode.OOB == ops.OOBError {
-		k.rows = rows
+		k.rows, k.past = rows, out[0].Size()*out[0].DType.Size() >= tuning.past
 	}
 	width := in[0].DType.Size()
 	k.single = newElementGather(s, p, width)
@@ -132,7 +133,11 @@ func (r *gatherRun) rows(l *windowLane, lo, hi int) {
 	for ; lo < hi; lo += indexBlock {
 		kept := k.rows.list(l.rowAt, l.rowFrom, r.index[0], lo, min(indexBlock, hi-lo), 0, k.rows.count)
 		l.places = k.rows.places(l.rowAt[:kept], l.rowFrom[:kept])
+		l.places.Past = k.past
 		r.move.(placesRower).places(&l.places)
 		l.places = simd.Places{}
+	}
+	if k.past {
+		simd.FencePast()
 	}
 }

@@ -701,6 +701,12 @@ func gatherRows(table *byte, u *byte, at *uint32, from *uint32, stride int, step
 //go:noescape
 func setRows(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 
+// gatherRowsPast copies rows of a table, multiples of 64 bytes, to those of u, whole cache lines, past the caches: it
+// is bound by memory, and does not read what it overwrites. Other threads see it after a fence.
+//
+//go:noescape
+func gatherRowsPast(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
+
 // setRowsPast copies rows of u, multiples of 64 bytes, to those of a table, whole cache lines, past the caches: it
 // is bound by memory, and does not read what it overwrites. Other threads see it after a fence.
 //

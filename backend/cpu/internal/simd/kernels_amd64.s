@@ -12602,6 +12602,60 @@ next:
 	VZEROUPPER
 	RET
 
+// func gatherRowsPast(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·gatherRowsPast(SB), NOSPLIT, $0-72
+	MOVQ table+0(FP), AX
+	MOVQ u+8(FP), CX
+	MOVQ at+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ stride+32(FP), SI
+	MOVQ step+40(FP), DI
+	MOVQ rows+48(FP), R8
+	MOVQ bytes+56(FP), R9
+	MOVQ ahead+64(FP), R10
+	LEAQ (DX)(R8*4), DX
+	LEAQ (BX)(R8*4), BX
+	NEGQ R8
+
+row:
+	LEAQ    (R8)(R10*1), R11
+	TESTQ   R11, R11
+	CMOVQGE R8, R11
+	MOVL    (DX)(R11*4), R14
+	IMULQ   SI, R14
+	ADDQ    AX, R14
+	MOVL    (DX)(R8*4), R12
+	IMULQ   SI, R12
+	ADDQ    AX, R12
+	MOVL    (BX)(R8*4), R13
+	IMULQ   DI, R13
+	ADDQ    CX, R13
+	MOVQ    $0x00000040, R11
+	CMPQ    R11, R9
+	JG      rest
+
+line:
+	PREFETCHT0 -64(R14)(R11*1)
+	VMOVUPS    -64(R12)(R11*1), Y0
+	VMOVNTPS   Y0, -64(R13)(R11*1)
+	VMOVUPS    -32(R12)(R11*1), Y0
+	VMOVNTPS   Y0, -32(R13)(R11*1)
+	ADDQ       $0x40, R11
+	CMPQ       R11, R9
+	JLE        line
+
+rest:
+	SUBQ $0x40, R11
+	CMPQ R11, R9
+	JE   next
+
+next:
+	INCQ R8
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func setRowsPast(table *byte, u *byte, at *uint32, from *uint32, stride int, step int, rows int, bytes int, ahead int)
 // Requires: AVX, CMOV, MMX+
 TEXT ·setRowsPast(SB), NOSPLIT, $0-72

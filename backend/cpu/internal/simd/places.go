@@ -12,22 +12,26 @@ type Places struct {
 	Begin, Stride int
 	First, Step   int
 	Size          int
-	Past          bool // the table is so large that what is only written of it is better written past the caches
+	Past          bool // what is only written, the table or u, is so large that it is better written past the caches
 }
 
 func (p *Places) table(r int) int { return p.Begin + int(p.At[r])*p.Stride }
 func (p *Places) u(r int) int     { return p.First + int(p.From[r])*p.Step }
 
 // placeBytes are the kernels that move bytes; nil without assembly.
-var placeBytes struct{ gather, set, setPast placesKernel[byte] }
+var placeBytes struct{ gather, gatherPast, set, setPast placesKernel[byte] }
 
 // placesKernel is assembly for the rows of Places: row r of the table is at[r]·stride bytes from its begin, row
 // from[r] of u step bytes from the one before. The rows ahead are prefetched.
 type placesKernel[K any] func(table, u *K, at, from *uint32, stride, step, rows, bytes, ahead int)
 
-// GatherRows is u's rows = the table's.
+// GatherRows is u's rows = the table's. Where they are Past, FencePast is to follow.
 func GatherRows[E any](u, table []E, p *Places) {
-	if placeBytes.gather != nil && walkRows(placeBytes.gather, table, u, p) {
+	kernel := placeBytes.gather
+	if p.Past && wholeLines(unsafe.Pointer(unsafe.SliceData(u)), int(unsafe.Sizeof(*new(E))), p.First, p.Step, p.Size) {
+		kernel = placeBytes.gatherPast
+	}
+	if kernel != nil && walkRows(kernel, table, u, p) {
 		return
 	}
 	for r := range p.At {
@@ -38,7 +42,7 @@ func GatherRows[E any](u, table []E, p *Places) {
 // SetRows is the table's rows = u's, one after another. Where they are Past, FencePast is to follow.
 func SetRows[E any](table, u []E, p *Places) {
 	kernel := placeBytes.set
-	if p.Past && p.wholeLines(unsafe.Pointer(unsafe.SliceData(table)), int(unsafe.Sizeof(*new(E)))) {
+	if p.Past && wholeLines(unsafe.Pointer(unsafe.SliceData(table)), int(unsafe.Sizeof(*new(E))), p.Begin, p.Stride, p.Size) {
 		kernel = placeBytes.setPast
 	}
 	if kernel != nil && walkRows(kernel, table, u, p) {
@@ -49,9 +53,9 @@ func SetRows[E any](table, u []E, p *Places) {
 	}
 }
 
-// wholeLines reports whether the table's rows are cache lines, of elements of size bytes.
-func (p *Places) wholeLines(table unsafe.Pointer, size int) bool {
-	return (int(uintptr(table))+p.Begin*size|p.Stride*size|p.Size*size)%cacheLine == 0
+// wholeLines reports whether rows of n elements of size bytes, step apart, are cache lines.
+func wholeLines(first unsafe.Pointer, size, begin, step, n int) bool {
+	return (int(uintptr(first))+begin*size|step*size|n*size)%cacheLine == 0
 }
 
 // rowsAtBy does rows by a function of one.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 )
 
 // randomPlaces names some rows of a table of count rows, some of them several times, and skips rows of u.
@@ -151,6 +152,49 @@ func TestPlacesOutside(t *testing.T) {
 				}()
 				f(make([]float32, 100), make([]float32, 100), &c.p)
 			}()
+		}
+	}
+}
+
+// TestRowsPast: rows that are whole cache lines go past the caches in both directions.
+func TestRowsPast(t *testing.T) {
+	const rows, size = 300, 32
+	r := rand.New(rand.NewPCG(9, 1))
+	aligned := func(n int) []float32 {
+		x := make([]float32, n+cacheLine/4)
+		x = x[-uintptr(unsafe.Pointer(&x[0]))&(cacheLine-1)/4:][:n]
+		for i := range x {
+			x[i] = r.Float32()
+		}
+		return x
+	}
+	table, u := aligned(rows*size), aligned(rows*size)
+	p := &Places{Stride: size, Step: size, Size: size, Past: true}
+	for i := range rows {
+		p.At, p.From = append(p.At, uint32(r.IntN(rows))), append(p.From, uint32(i))
+	}
+	if !wholeLines(unsafe.Pointer(&u[0]), 4, p.First, p.Step, p.Size) {
+		t.Fatal("rows are no cache lines")
+	}
+	GatherRows(u, table, p)
+	FencePast()
+	for i, at := range p.At {
+		if got, want := u[i*size:][:size], table[at*size:][:size]; !slices.Equal(got, want) {
+			t.Fatalf("row %d: %v, want %v", i, got, want)
+		}
+	}
+	for i := range u {
+		u[i] = r.Float32()
+	}
+	SetRows(table, u, p)
+	FencePast()
+	last := map[uint32]int{}
+	for i, at := range p.At {
+		last[at] = i
+	}
+	for at, i := range last {
+		if got, want := table[at*size:][:size], u[i*size:][:size]; !slices.Equal(got, want) {
+			t.Fatalf("set row %d: %v, want %v", at, got, want)
 		}
 	}
 }

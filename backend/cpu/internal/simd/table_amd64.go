@@ -51,7 +51,8 @@ func init() {
 		partlyBy(expF64, expRow64), logRow64, tanhRow64, sigmoidRow64, floats64, sums64))
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
-	placeBytes.gather, placeBytes.set, placeBytes.setPast = gatherRows, setRows, setRowsPast
+	placeBytes.gather, placeBytes.gatherPast = gatherRows, gatherRowsPast
+	placeBytes.set, placeBytes.setPast = setRows, setRowsPast
 	copyPastKernel, fencePastKernel, fetchKernel = copyPast, fencePast, fetch
 	copyRunsBytes = copyRuns
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{

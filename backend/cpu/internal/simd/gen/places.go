@@ -13,7 +13,10 @@ func places() {
 		func(table, u GPVirtual) (from, to GPVirtual) { return table, u })
 	copying("setRows", "copies rows of u to a table", walk{fetchTable: true, fetchU: true},
 		func(table, u GPVirtual) (from, to GPVirtual) { return u, table })
-	setRowsPast()
+	copyingPast("gatherRowsPast", "copies rows of a table, multiples of 64 bytes, to those of u", walk{fetchTable: true},
+		func(table, u GPVirtual) (from, to GPVirtual) { return table, u })
+	copyingPast("setRowsPast", "copies rows of u, multiples of 64 bytes, to those of a table", walk{fetchU: true},
+		func(table, u GPVirtual) (from, to GPVirtual) { return u, table })
 	for _, e := range []*elem{float32s, float64s} {
 		greater, smaller := newOrder(e, true), newOrder(e, false)
 		combining(e, "addRows", "adds rows of u to", func(y, u VecVirtual) VecVirtual { e.add(u, y, y); return y })
@@ -124,17 +127,17 @@ func copying(name, what string, w walk, sides func(table, u GPVirtual) (from, to
 	})
 }
 
-// setRowsPast fetches no rows of the table: it does not read what it overwrites.
-func setRowsPast() {
-	function("setRowsPast", "func("+fmt.Sprintf(walkParams, "byte")+")",
-		"setRowsPast copies rows of u, multiples of 64 bytes, to those of a table, whole cache lines, past the caches: it\n"+
+// copyingPast fetches no rows of what it overwrites, since it does not read them.
+func copyingPast(name, what string, w walk, sides func(table, u GPVirtual) (from, to GPVirtual)) {
+	function(name, "func("+fmt.Sprintf(walkParams, "byte")+")",
+		name+" "+what+", whole cache lines, past the caches: it\n"+
 			"is bound by memory, and does not read what it overwrites. Other threads see it after a fence.")
-	w := walk{fetchU: true}
 	w.open()
 	w.emit(func(table, u GPVirtual, disp int) {
+		from, to := sides(table, u)
 		v := YMM()
-		VMOVUPS(Mem{Base: u, Index: w.off, Scale: 1, Disp: disp}, v)
-		VMOVNTPS(v, Mem{Base: table, Index: w.off, Scale: 1, Disp: disp})
+		VMOVUPS(Mem{Base: from, Index: w.off, Scale: 1, Disp: disp}, v)
+		VMOVNTPS(v, Mem{Base: to, Index: w.off, Scale: 1, Disp: disp})
 	}, nil)
 }
 
