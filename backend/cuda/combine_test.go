@@ -139,8 +139,7 @@ func TestFoldBy(t *testing.T) {
 			if testing.Short() && (i+row)%4 != 0 {
 				continue
 			}
-			dt := []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Int32, tensor.Int8, tensor.Uint16,
-				tensor.Int64, tensor.Float16}[r.IntN(8)]
+			dt := joined[r.IntN(len(joined))]
 			lineTuning.warps = c.warps
 			f := j.traced(t, dt)
 			for started := range 2 {
@@ -156,6 +155,10 @@ func TestFoldBy(t *testing.T) {
 		}
 	}
 }
+
+// joined are dtypes of each width and kind.
+var joined = []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Int32, tensor.Int8, tensor.Uint16,
+	tensor.Int64, tensor.Float16}
 
 // initials are nodes as initial values; nil where there are none.
 func initials(x []*graph.Node) (inits []any) {
@@ -202,8 +205,7 @@ func TestScanBy(t *testing.T) {
 			if testing.Short() && (i+row)%4 != 0 {
 				continue
 			}
-			dt := []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Int32, tensor.Int8, tensor.Uint16,
-				tensor.Int64, tensor.Float16}[r.IntN(8)]
+			dt := joined[r.IntN(len(joined))]
 			lineTuning.warps = c.warps
 			f := j.traced(t, dt)
 			for kind := range 3 {
