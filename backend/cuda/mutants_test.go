@@ -46,7 +46,7 @@ var familyTests = map[string]string{
 	"scatter":       "^(TestScatterWindows|TestScatterRows|TestScatterSparse|TestIndexTypes|TestScattersEveryWay|TestWide)$",
 	"scatteratomic": "^(TestScatterWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
 	"scatterscan":   "^(TestScatterScanWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
-	"softmax":       "^(TestSoftmax|TestLinesAnyhow|TestLinesEveryWay)$",
+	"softmax":       "^(TestSoftmax|TestSoftmaxPeaks|TestLinesAnyhow|TestLinesEveryWay)$",
 	"sort":          "^(TestSortEnds|TestSorts|TestSearches|TestWide)$",
 	"sparseupdate":  "^(TestSparseUpdateScales|TestSparseUpdateWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
 }
