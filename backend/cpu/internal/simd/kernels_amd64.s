@@ -57,16 +57,17 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumTreeF32(x *float32, fours int, rest float32, more int) float32
+// func sumTreeF32(x *float32, blocks int) float32
 // Requires: AVX, MMX+, SSE
-TEXT ·sumTreeF32(SB), NOSPLIT, $40-36
+TEXT ·sumTreeF32(SB), NOSPLIT, $128-20
 	MOVQ x+0(FP), AX
-	MOVQ fours+8(FP), CX
+	MOVQ blocks+8(FP), CX
+	MOVQ CX, SI
+	SHLQ $0x09, SI
+	LEAQ (SI)(SI*2), DI
 	XORQ DX, DX
 
 loop:
-	CMPQ   DX, CX
-	JGE    total
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -75,21 +76,20 @@ loop:
 
 four:
 	PREFETCHT0   4096(AX)
-	PREFETCHT0   4608(AX)
-	PREFETCHT0   5120(AX)
-	PREFETCHT0   5632(AX)
+	PREFETCHT0   4096(AX)(SI*1)
+	PREFETCHT0   4096(AX)(SI*2)
+	PREFETCHT0   4096(AX)(DI*1)
 	VADDPS       (AX), Y0, Y0
-	VADDPS       512(AX), Y1, Y1
-	VADDPS       1024(AX), Y2, Y2
-	VADDPS       1536(AX), Y3, Y3
+	VADDPS       (AX)(SI*1), Y1, Y1
+	VADDPS       (AX)(SI*2), Y2, Y2
+	VADDPS       (AX)(DI*1), Y3, Y3
 	VADDPS       32(AX), Y0, Y0
-	VADDPS       544(AX), Y1, Y1
-	VADDPS       1056(AX), Y2, Y2
-	VADDPS       1568(AX), Y3, Y3
+	VADDPS       32(AX)(SI*1), Y1, Y1
+	VADDPS       32(AX)(SI*2), Y2, Y2
+	VADDPS       32(AX)(DI*1), Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
 	JNZ          four
-	ADDQ         $0x00000600, AX
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPS       X4, X0, X0
 	VEXTRACTF128 $0x01, Y1, X4
@@ -107,49 +107,24 @@ four:
 	VSHUFPS      $0x88, X0, X4, X1
 	VSHUFPS      $0xdd, X0, X4, X0
 	VADDPS       X0, X1, X1
-	VHADDPS      X1, X1, X1
-	VHADDPS      X1, X1, X1
 	MOVQ         DX, BX
-	LEAQ         (SP), SI
+	LEAQ         (SP), R8
 
 join:
 	SHRQ   $0x01, BX
 	JCC    store
-	VADDSS (SI), X1, X1
-	ADDQ   $0x04, SI
+	VADDPS (R8), X1, X1
+	ADDQ   $0x00000010, R8
 	JMP    join
 
 store:
-	VMOVSS X1, (SI)
-	INCQ   DX
-	JMP    loop
-
-total:
-	LEAQ  (SP), SI
-	MOVQ  more+24(FP), AX
-	MOVSS rest+16(FP), X0
-	TESTQ AX, AX
-	JNZ   levels
-
-first:
-	VMOVSS (SI), X0
-	ADDQ   $0x04, SI
-	SHRQ   $0x01, DX
-	JCC    first
-
-levels:
-	TESTQ  DX, DX
-	JZ     done
-	SHRQ   $0x01, DX
-	JCC    empty
-	VADDSS (SI), X0, X0
-
-empty:
-	ADDQ $0x04, SI
-	JMP  levels
-
-done:
-	MOVSS X0, ret+32(FP)
+	VMOVUPS X1, (R8)
+	INCQ    DX
+	CMPQ    DX, CX
+	JLT     loop
+	VHADDPS X1, X1, X1
+	VHADDPS X1, X1, X1
+	MOVSS   X1, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -4523,16 +4498,17 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+// func sumTreeF64(x *float64, blocks int) float64
 // Requires: AVX, MMX+, SSE2
-TEXT ·sumTreeF64(SB), NOSPLIT, $80-40
+TEXT ·sumTreeF64(SB), NOSPLIT, $256-24
 	MOVQ x+0(FP), AX
-	MOVQ fours+8(FP), CX
+	MOVQ blocks+8(FP), CX
+	MOVQ CX, SI
+	SHLQ $0x0a, SI
+	LEAQ (SI)(SI*2), DI
 	XORQ DX, DX
 
 loop:
-	CMPQ   DX, CX
-	JGE    total
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -4544,85 +4520,59 @@ loop:
 	MOVQ   $0x00000008, BX
 
 four:
-	PREFETCHT0   4096(AX)
-	PREFETCHT0   5120(AX)
-	PREFETCHT0   6144(AX)
-	PREFETCHT0   7168(AX)
-	VADDPD       (AX), Y0, Y0
-	VADDPD       32(AX), Y1, Y1
-	VADDPD       1024(AX), Y2, Y2
-	VADDPD       1056(AX), Y3, Y3
-	VADDPD       2048(AX), Y4, Y4
-	VADDPD       2080(AX), Y5, Y5
-	VADDPD       3072(AX), Y6, Y6
-	VADDPD       3104(AX), Y7, Y7
-	VADDPD       64(AX), Y0, Y0
-	VADDPD       96(AX), Y1, Y1
-	VADDPD       1088(AX), Y2, Y2
-	VADDPD       1120(AX), Y3, Y3
-	VADDPD       2112(AX), Y4, Y4
-	VADDPD       2144(AX), Y5, Y5
-	VADDPD       3136(AX), Y6, Y6
-	VADDPD       3168(AX), Y7, Y7
-	ADDQ         $0x00000080, AX
-	DECQ         BX
-	JNZ          four
-	ADDQ         $0x00000c00, AX
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VPERM2F128   $0x20, Y2, Y0, Y1
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPD       Y0, Y1, Y1
-	VPERM2F128   $0x20, Y6, Y4, Y0
-	VPERM2F128   $0x31, Y6, Y4, Y2
-	VADDPD       Y2, Y0, Y0
-	VHADDPD      Y0, Y1, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VHADDPD      X0, X0, X0
-	MOVQ         DX, BX
-	LEAQ         (SP), SI
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4096(AX)(SI*1)
+	PREFETCHT0 4096(AX)(SI*2)
+	PREFETCHT0 4096(AX)(DI*1)
+	VADDPD     (AX), Y0, Y0
+	VADDPD     32(AX), Y1, Y1
+	VADDPD     (AX)(SI*1), Y2, Y2
+	VADDPD     32(AX)(SI*1), Y3, Y3
+	VADDPD     (AX)(SI*2), Y4, Y4
+	VADDPD     32(AX)(SI*2), Y5, Y5
+	VADDPD     (AX)(DI*1), Y6, Y6
+	VADDPD     32(AX)(DI*1), Y7, Y7
+	VADDPD     64(AX), Y0, Y0
+	VADDPD     96(AX), Y1, Y1
+	VADDPD     64(AX)(SI*1), Y2, Y2
+	VADDPD     96(AX)(SI*1), Y3, Y3
+	VADDPD     64(AX)(SI*2), Y4, Y4
+	VADDPD     96(AX)(SI*2), Y5, Y5
+	VADDPD     64(AX)(DI*1), Y6, Y6
+	VADDPD     96(AX)(DI*1), Y7, Y7
+	ADDQ       $0x00000080, AX
+	DECQ       BX
+	JNZ        four
+	VADDPD     Y1, Y0, Y0
+	VADDPD     Y3, Y2, Y2
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y7, Y6, Y6
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VADDPD     Y0, Y1, Y1
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x31, Y6, Y4, Y2
+	VADDPD     Y2, Y0, Y0
+	VHADDPD    Y0, Y1, Y0
+	MOVQ       DX, BX
+	LEAQ       (SP), R8
 
 join:
 	SHRQ   $0x01, BX
 	JCC    store
-	VADDSD (SI), X0, X0
-	ADDQ   $0x08, SI
+	VADDPD (R8), Y0, Y0
+	ADDQ   $0x00000020, R8
 	JMP    join
 
 store:
-	VMOVSD X0, (SI)
-	INCQ   DX
-	JMP    loop
-
-total:
-	LEAQ  (SP), SI
-	MOVQ  more+24(FP), AX
-	MOVSD rest+16(FP), X0
-	TESTQ AX, AX
-	JNZ   levels
-
-first:
-	VMOVSD (SI), X0
-	ADDQ   $0x08, SI
-	SHRQ   $0x01, DX
-	JCC    first
-
-levels:
-	TESTQ  DX, DX
-	JZ     done
-	SHRQ   $0x01, DX
-	JCC    empty
-	VADDSD (SI), X0, X0
-
-empty:
-	ADDQ $0x08, SI
-	JMP  levels
-
-done:
-	MOVSD X0, ret+32(FP)
+	VMOVUPD      Y0, (R8)
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          loop
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VHADDPD      X0, X0, X0
+	MOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
 

@@ -4,6 +4,7 @@ package simd
 
 import (
 	"math"
+	"math/bits"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -89,20 +90,31 @@ func blockBy[T Float](f func(x *T, n int) T) func(x []T) T {
 	}
 }
 
-// lineBy does lines of up to most elements in one call, but for what is left of four blocks, longer ones by such
-// pieces. A subtree is a power of two of blocks.
-func lineBy[T Float](block func(x *T, n int) T, tree func(x *T, fours int, rest T, more int) T) func(x []T) T {
+// lineBy does subtrees of up to most elements in a call: the powers of two whose sum the number of blocks is, the
+// greatest first, but for what is left of four blocks.
+func lineBy[T Float](block func(x *T, n int) T, tree func(x *T, blocks int) T) func(x []T) T {
+	const four = 4 * BlockSize
 	sum := blockBy(block)
 	piece := func(x []T) T {
-		fours := len(x) / (4 * BlockSize)
-		rest := x[fours*4*BlockSize:]
-		switch {
-		case fours == 0:
-			return sumTree(rest, BlockSize, sum)
-		case len(rest) == 0:
-			return tree(unsafe.SliceData(x), fours, 0, 0)
+		var subtrees [treeLevels]T
+		n := 0
+		for ; len(x) >= four; n++ {
+			blocks := 1 << (bits.Len(uint(len(x)/four)) - 1)
+			subtrees[n%treeLevels] = tree(unsafe.SliceData(x), blocks)
+			x = x[blocks*four:]
 		}
-		return tree(unsafe.SliceData(x), fours, sumTree(rest, BlockSize, sum), 1)
+		var v T
+		if len(x) > 0 {
+			v = sumTree(x, BlockSize, sum)
+		} else {
+			n--
+			v = subtrees[n%treeLevels]
+		}
+		for n > 0 {
+			n--
+			v = subtrees[n%treeLevels] + v
+		}
+		return v
 	}
 	return func(x []T) T {
 		if len(x) <= most {
