@@ -675,6 +675,32 @@ func chainF32(out *float32, x *float32, links *byte, count int, from int, n int,
 //go:noescape
 func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
 
+// greatestWideF32 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func greatestWideF32(x *float32, n int) (m float32, nan uint32)
+
+// smallestWideF32 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func smallestWideF32(x *float32, n int) (m float32, nan uint32)
+
+// firstMaxWideF32 is where the extreme of n elements, 64 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMaxWideF32(x *float32, n int) (at int, nan uint32)
+
+// firstMinWideF32 is where the extreme of n elements, 64 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMinWideF32(x *float32, n int) (at int, nan uint32)
+
 // updateMaxWideF32 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
 // one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
 // is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
@@ -690,6 +716,32 @@ func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int,
 //
 //go:noescape
 func updateMinWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+
+// greatestWideF64 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func greatestWideF64(x *float64, n int) (m float64, nan uint32)
+
+// smallestWideF64 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func smallestWideF64(x *float64, n int) (m float64, nan uint32)
+
+// firstMaxWideF64 is where the extreme of n elements, 32 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMaxWideF64(x *float64, n int) (at int, nan uint32)
+
+// firstMinWideF64 is where the extreme of n elements, 32 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMinWideF64(x *float64, n int) (at int, nan uint32)
 
 // updateMaxWideF64 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
 // one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
