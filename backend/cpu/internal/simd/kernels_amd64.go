@@ -701,6 +701,18 @@ func firstMaxWideF32(x *float32, n int) (at int, nan uint32)
 //go:noescape
 func firstMinWideF32(x *float32, n int) (at int, nan uint32)
 
+// maxStackF32 is acc = the greatest of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func maxStackF32(acc *float32, x *float32, step int, rows int, n int)
+
+// minStackF32 is acc = the least of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func minStackF32(acc *float32, x *float32, step int, rows int, n int)
+
 // updateMaxWideF32 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
 // one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
 // is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
@@ -742,6 +754,18 @@ func firstMaxWideF64(x *float64, n int) (at int, nan uint32)
 //
 //go:noescape
 func firstMinWideF64(x *float64, n int) (at int, nan uint32)
+
+// maxStackF64 is acc = the greatest of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func maxStackF64(acc *float64, x *float64, step int, rows int, n int)
+
+// minStackF64 is acc = the least of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func minStackF64(acc *float64, x *float64, step int, rows int, n int)
 
 // updateMaxWideF64 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
 // one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register

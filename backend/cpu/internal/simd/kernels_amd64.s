@@ -12911,6 +12911,180 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxStackF32(acc *float32, x *float32, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·maxStackF32(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000040, DX
+	JL      rest
+	VMOVUPS (AX), Z0
+	VCMPPS  $0x07, Z0, Z0, K1
+	VMOVUPS 64(AX), Z1
+	VCMPPS  $0x07, Z1, Z1, K2
+	VMOVUPS 128(AX), Z2
+	VCMPPS  $0x07, Z2, Z2, K3
+	VMOVUPS 192(AX), Z3
+	VCMPPS  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPS      (DI), Z4
+	VRANGEPS     $0x05, Z4, Z0, Z0
+	VCMPPS       $0x07, Z4, Z4, K1, K1
+	VMOVUPS      64(DI), Z4
+	VRANGEPS     $0x05, Z4, Z1, Z1
+	VCMPPS       $0x07, Z4, Z4, K2, K2
+	VMOVUPS      128(DI), Z4
+	VRANGEPS     $0x05, Z4, Z2, Z2
+	VCMPPS       $0x07, Z4, Z4, K3, K3
+	VMOVUPS      192(DI), Z4
+	VRANGEPS     $0x05, Z4, Z3, Z3
+	VCMPPS       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSS quietNaNF32<>+0(SB), K1, Z0
+	VMOVUPS      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z1
+	VMOVUPS      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSS quietNaNF32<>+0(SB), K3, Z2
+	VMOVUPS      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSS quietNaNF32<>+0(SB), K4, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000040, DX
+	JZ   done
+
+register:
+	MOVL      $0x0000ffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VCMPPS    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPS.Z    (DI), K1, Z1
+	VRANGEPS     $0x05, Z1, Z0, Z0
+	VCMPPS       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000010, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
+// func minStackF32(acc *float32, x *float32, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·minStackF32(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000040, DX
+	JL      rest
+	VMOVUPS (AX), Z0
+	VCMPPS  $0x07, Z0, Z0, K1
+	VMOVUPS 64(AX), Z1
+	VCMPPS  $0x07, Z1, Z1, K2
+	VMOVUPS 128(AX), Z2
+	VCMPPS  $0x07, Z2, Z2, K3
+	VMOVUPS 192(AX), Z3
+	VCMPPS  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPS      (DI), Z4
+	VRANGEPS     $0x04, Z4, Z0, Z0
+	VCMPPS       $0x07, Z4, Z4, K1, K1
+	VMOVUPS      64(DI), Z4
+	VRANGEPS     $0x04, Z4, Z1, Z1
+	VCMPPS       $0x07, Z4, Z4, K2, K2
+	VMOVUPS      128(DI), Z4
+	VRANGEPS     $0x04, Z4, Z2, Z2
+	VCMPPS       $0x07, Z4, Z4, K3, K3
+	VMOVUPS      192(DI), Z4
+	VRANGEPS     $0x04, Z4, Z3, Z3
+	VCMPPS       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSS quietNaNF32<>+0(SB), K1, Z0
+	VMOVUPS      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z1
+	VMOVUPS      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSS quietNaNF32<>+0(SB), K3, Z2
+	VMOVUPS      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSS quietNaNF32<>+0(SB), K4, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000040, DX
+	JZ   done
+
+register:
+	MOVL      $0x0000ffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VCMPPS    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPS.Z    (DI), K1, Z1
+	VRANGEPS     $0x04, Z1, Z0, Z0
+	VCMPPS       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000010, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
 // func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·updateMaxWideF32(SB), NOSPLIT, $0-56
@@ -13023,9 +13197,9 @@ wide_next2:
 	VMOVDQU64     Z3, K1, 448(CX)
 
 wide_next3:
+	ADDQ $0x00000200, CX
 	ADDQ $0x00000100, AX
 	ADDQ $0x00000100, DX
-	ADDQ $0x00000200, CX
 	JMP  wide
 
 rest:
@@ -13071,9 +13245,9 @@ register_row:
 	VMOVDQU64     Z1, K1, 64(CX)
 
 register_next0:
+	ADDQ $0x00000080, CX
 	ADDQ $0x40, AX
 	ADDQ $0x40, DX
-	ADDQ $0x00000080, CX
 	SUBQ $0x00000010, BX
 	JG   register
 
@@ -13193,9 +13367,9 @@ wide_next2:
 	VMOVDQU64     Z3, K1, 448(CX)
 
 wide_next3:
+	ADDQ $0x00000200, CX
 	ADDQ $0x00000100, AX
 	ADDQ $0x00000100, DX
-	ADDQ $0x00000200, CX
 	JMP  wide
 
 rest:
@@ -13241,9 +13415,9 @@ register_row:
 	VMOVDQU64     Z1, K1, 64(CX)
 
 register_next0:
+	ADDQ $0x00000080, CX
 	ADDQ $0x40, AX
 	ADDQ $0x40, DX
-	ADDQ $0x00000080, CX
 	SUBQ $0x00000010, BX
 	JG   register
 
@@ -13769,6 +13943,180 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxStackF64(acc *float64, x *float64, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·maxStackF64(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000020, DX
+	JL      rest
+	VMOVUPD (AX), Z0
+	VCMPPD  $0x07, Z0, Z0, K1
+	VMOVUPD 64(AX), Z1
+	VCMPPD  $0x07, Z1, Z1, K2
+	VMOVUPD 128(AX), Z2
+	VCMPPD  $0x07, Z2, Z2, K3
+	VMOVUPD 192(AX), Z3
+	VCMPPD  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPD      (DI), Z4
+	VRANGEPD     $0x05, Z4, Z0, Z0
+	VCMPPD       $0x07, Z4, Z4, K1, K1
+	VMOVUPD      64(DI), Z4
+	VRANGEPD     $0x05, Z4, Z1, Z1
+	VCMPPD       $0x07, Z4, Z4, K2, K2
+	VMOVUPD      128(DI), Z4
+	VRANGEPD     $0x05, Z4, Z2, Z2
+	VCMPPD       $0x07, Z4, Z4, K3, K3
+	VMOVUPD      192(DI), Z4
+	VRANGEPD     $0x05, Z4, Z3, Z3
+	VCMPPD       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSD quietNaNF64<>+0(SB), K1, Z0
+	VMOVUPD      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z1
+	VMOVUPD      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSD quietNaNF64<>+0(SB), K3, Z2
+	VMOVUPD      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSD quietNaNF64<>+0(SB), K4, Z3
+	VMOVUPD      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000020, DX
+	JZ   done
+
+register:
+	MOVL      $0x000000ff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX), K1, Z0
+	VCMPPD    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPD.Z    (DI), K1, Z1
+	VRANGEPD     $0x05, Z1, Z0, Z0
+	VCMPPD       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000008, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
+// func minStackF64(acc *float64, x *float64, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·minStackF64(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000020, DX
+	JL      rest
+	VMOVUPD (AX), Z0
+	VCMPPD  $0x07, Z0, Z0, K1
+	VMOVUPD 64(AX), Z1
+	VCMPPD  $0x07, Z1, Z1, K2
+	VMOVUPD 128(AX), Z2
+	VCMPPD  $0x07, Z2, Z2, K3
+	VMOVUPD 192(AX), Z3
+	VCMPPD  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPD      (DI), Z4
+	VRANGEPD     $0x04, Z4, Z0, Z0
+	VCMPPD       $0x07, Z4, Z4, K1, K1
+	VMOVUPD      64(DI), Z4
+	VRANGEPD     $0x04, Z4, Z1, Z1
+	VCMPPD       $0x07, Z4, Z4, K2, K2
+	VMOVUPD      128(DI), Z4
+	VRANGEPD     $0x04, Z4, Z2, Z2
+	VCMPPD       $0x07, Z4, Z4, K3, K3
+	VMOVUPD      192(DI), Z4
+	VRANGEPD     $0x04, Z4, Z3, Z3
+	VCMPPD       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSD quietNaNF64<>+0(SB), K1, Z0
+	VMOVUPD      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z1
+	VMOVUPD      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSD quietNaNF64<>+0(SB), K3, Z2
+	VMOVUPD      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSD quietNaNF64<>+0(SB), K4, Z3
+	VMOVUPD      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000020, DX
+	JZ   done
+
+register:
+	MOVL      $0x000000ff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX), K1, Z0
+	VCMPPD    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPD.Z    (DI), K1, Z1
+	VRANGEPD     $0x04, Z1, Z0, Z0
+	VCMPPD       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000008, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
 // func updateMaxWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·updateMaxWideF64(SB), NOSPLIT, $0-56
@@ -13857,9 +14205,9 @@ wide_next2:
 	VMOVDQU64 Z10, K1, 192(CX)
 
 wide_next3:
+	ADDQ $0x00000100, CX
 	ADDQ $0x00000100, AX
 	ADDQ $0x00000100, DX
-	ADDQ $0x00000100, CX
 	JMP  wide
 
 rest:
@@ -13899,9 +14247,9 @@ register_row:
 	VMOVDQU64    Z2, K1, (CX)
 
 register_next0:
+	ADDQ $0x00000040, CX
 	ADDQ $0x40, AX
 	ADDQ $0x40, DX
-	ADDQ $0x00000040, CX
 	SUBQ $0x00000008, BX
 	JG   register
 
@@ -13997,9 +14345,9 @@ wide_next2:
 	VMOVDQU64 Z10, K1, 192(CX)
 
 wide_next3:
+	ADDQ $0x00000100, CX
 	ADDQ $0x00000100, AX
 	ADDQ $0x00000100, DX
-	ADDQ $0x00000100, CX
 	JMP  wide
 
 rest:
@@ -14039,9 +14387,9 @@ register_row:
 	VMOVDQU64    Z2, K1, (CX)
 
 register_next0:
+	ADDQ $0x00000040, CX
 	ADDQ $0x40, AX
 	ADDQ $0x40, DX
-	ADDQ $0x00000040, CX
 	SUBQ $0x00000008, BX
 	JG   register
 
