@@ -7,19 +7,23 @@ type LinkKind uint64
 
 // The kinds, in the order of the assembly. Which operand comes first says which NaN stays, if both are.
 const (
-	LinkAdd     LinkKind = iota // v + m
-	LinkAddTo                   // m + v
-	LinkMul                     // v · m
-	LinkMulInto                 // m · v
-	LinkSub                     // v − m
-	LinkSubFrom                 // m − v
-	LinkDiv                     // v / m
-	LinkDivInto                 // m / v
-	LinkMax                     // max(v, m)
-	LinkMin                     // min(v, m)
-	LinkGuard                   // m, but 0 where v is 0 and m is not finite
-	LinkGuardBy                 // v, but 0 where m is 0 and v is not finite
-	LinkNeg                     // −v; the operand is not used, but there
+	LinkLoad      LinkKind = iota // m: what was v is forgotten
+	LinkStore                     // v, which is written to the operand
+	LinkMul                       // v · m
+	LinkAdd                       // v + m
+	LinkSub                       // v − m
+	LinkSubFrom                   // m − v
+	LinkMulInto                   // m · v
+	LinkAddTo                     // m + v
+	LinkDiv                       // v / m
+	LinkDivInto                   // m / v
+	LinkSqrt                      // √v; the operand is not used, but there
+	LinkStorePast                 // v, which is written to the operand past the caches
+	LinkMax                       // max(v, m)
+	LinkMin                       // min(v, m)
+	LinkGuard                     // m, but 0 where v is 0 and m is not finite
+	LinkGuardBy                   // v, but 0 where m is 0 and v is not finite
+	LinkNeg                       // −v; the operand is not used, but there
 )
 
 // Link is a step of a chain.
@@ -33,8 +37,10 @@ type Link[T Float] struct {
 type LinkWalk uint64
 
 const (
-	LinkAgain LinkWalk = 0          // takes the first RepeatedBytes of it, one element, for every block of the chain
-	LinkAlong LinkWalk = ^LinkAgain // element by element
+	// LinkAgain takes the first RepeatedBytes of it for every block of the chain: one element, or what a link of the
+	// same block has stored there.
+	LinkAgain LinkWalk = 0
+	LinkAlong LinkWalk = ^LinkAgain // takes it element by element
 )
 
 // RepeatedBytes is how much an operand that is taken again holds of its element.
@@ -52,21 +58,26 @@ func HasChains() bool { return chain32 != nil }
 // Chain is out = the links applied to x one after another, element by element: the bits are those of the functions of
 // the tables, called for one link after another. There is a link or more, with an operand of no fewer elements
 // than out, or of RepeatedBytes. out may be x or an operand, and is written past the caches where that is wanted;
-// FencePast is to follow then.
+// FencePast is to follow then. A link that stores past the caches where no line begins becomes one that stores.
 func Chain[T Float](out, x []T, links []Link[T], past bool) {
 	if len(out) == 0 {
 		return
 	}
 	_ = x[len(out)-1]
-	for _, l := range links {
+	for i := range links {
+		l := &links[i]
 		need := len(out)
 		if l.Walk == LinkAgain {
 			need = RepeatedBytes / int(unsafe.Sizeof(out[0]))
 		}
 		_ = l.By[need-1]
+		if l.Kind == LinkStorePast && uintptr(unsafe.Pointer(&l.By[0]))%cacheLine != 0 {
+			l.Kind = LinkStore
+		}
 	}
 	past = past && uintptr(unsafe.Pointer(&out[0]))%cacheLine == 0
-	const call = most / 8
+	const block = 8 * cacheLine
+	call := max(min(most/8, 2*most/len(links)/block*block), block)
 	for i := 0; i < len(out); i += call {
 		n, first := min(len(out)-i, call), (*byte)(unsafe.Pointer(&links[0]))
 		switch to := any(&out[0]).(type) {

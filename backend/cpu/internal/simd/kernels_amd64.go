@@ -89,6 +89,11 @@ func divByF32(out *float32, a *float32, s float32, n int)
 //go:noescape
 func negF32(out *float32, a *float32, n int)
 
+// sqrtF32 is out = √a, element by element.
+//
+//go:noescape
+func sqrtF32(out *float32, a *float32, n int)
+
 // subByF32 is out = a - s, element by element, and otherwise where that is NaN.
 //
 //go:noescape
@@ -376,6 +381,11 @@ func divByF64(out *float64, a *float64, s float64, n int)
 //
 //go:noescape
 func negF64(out *float64, a *float64, n int)
+
+// sqrtF64 is out = √a, element by element.
+//
+//go:noescape
+func sqrtF64(out *float64, a *float64, n int)
 
 // subByF64 is out = a - s, element by element, and otherwise where that is NaN.
 //

@@ -1361,6 +1361,59 @@ DATA signF32<>+24(SB)/4, $0x80000000
 DATA signF32<>+28(SB)/4, $0x80000000
 GLOBL signF32<>(SB), RODATA|NOPTR, $32
 
+// func sqrtF32(out *float32, a *float32, n int)
+// Requires: AVX
+TEXT ·sqrtF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+by4:
+	SUBQ    $0x00000020, DX
+	JL      after4
+	VMOVUPS (CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, 32(AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, 64(AX)(BX*1)
+	VMOVUPS 96(CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, 96(AX)(BX*1)
+	ADDQ    $0x00000080, BX
+	JMP     by4
+
+after4:
+	ADDQ $0x00000020, DX
+
+by1:
+	SUBQ    $0x00000008, DX
+	JL      after1
+	VMOVUPS (CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	JMP     by1
+
+after1:
+	ADDQ       $0x00000008, DX
+	JZ         done
+	LEAQ       masks<>+0(SB), SI
+	SHLQ       $0x02, DX
+	SUBQ       DX, SI
+	VMOVUPS    64(SI), Y0
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VSQRTPS    Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func subByF32(out *float32, a *float32, s float32, otherwise float32, n int)
 // Requires: AVX
 TEXT ·subByF32(SB), NOSPLIT, $0-32
@@ -5765,6 +5818,59 @@ DATA signF64<>+8(SB)/8, $0x8000000000000000
 DATA signF64<>+16(SB)/8, $0x8000000000000000
 DATA signF64<>+24(SB)/8, $0x8000000000000000
 GLOBL signF64<>(SB), RODATA|NOPTR, $32
+
+// func sqrtF64(out *float64, a *float64, n int)
+// Requires: AVX
+TEXT ·sqrtF64(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+by4:
+	SUBQ    $0x00000010, DX
+	JL      after4
+	VMOVUPD (CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, (AX)(BX*1)
+	VMOVUPD 32(CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, 32(AX)(BX*1)
+	VMOVUPD 64(CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, 64(AX)(BX*1)
+	VMOVUPD 96(CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, 96(AX)(BX*1)
+	ADDQ    $0x00000080, BX
+	JMP     by4
+
+after4:
+	ADDQ $0x00000010, DX
+
+by1:
+	SUBQ    $0x00000004, DX
+	JL      after1
+	VMOVUPD (CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	JMP     by1
+
+after1:
+	ADDQ       $0x00000004, DX
+	JZ         done
+	LEAQ       masks<>+0(SB), SI
+	SHLQ       $0x03, DX
+	SUBQ       DX, SI
+	VMOVUPS    64(SI), Y0
+	VMASKMOVPD (CX)(BX*1), Y0, Y1
+	VSQRTPD    Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
 
 // func subByF64(out *float64, a *float64, s float64, otherwise float64, n int)
 // Requires: AVX
@@ -11220,41 +11326,25 @@ block:
 	JMP     block_first0
 
 block_op0:
-	VMOVUPS (R11)(R13*1), Z8
-	VADDPS  Z8, Z0, Z0
-	VMOVUPS 64(R11)(R13*1), Z8
-	VADDPS  Z8, Z1, Z1
-	VMOVUPS 128(R11)(R13*1), Z8
-	VADDPS  Z8, Z2, Z2
-	VMOVUPS 192(R11)(R13*1), Z8
-	VADDPS  Z8, Z3, Z3
-	VMOVUPS 256(R11)(R13*1), Z8
-	VADDPS  Z8, Z4, Z4
-	VMOVUPS 320(R11)(R13*1), Z8
-	VADDPS  Z8, Z5, Z5
-	VMOVUPS 384(R11)(R13*1), Z8
-	VADDPS  Z8, Z6, Z6
-	VMOVUPS 448(R11)(R13*1), Z8
-	VADDPS  Z8, Z7, Z7
+	VMOVUPS (R11)(R13*1), Z0
+	VMOVUPS 64(R11)(R13*1), Z1
+	VMOVUPS 128(R11)(R13*1), Z2
+	VMOVUPS 192(R11)(R13*1), Z3
+	VMOVUPS 256(R11)(R13*1), Z4
+	VMOVUPS 320(R11)(R13*1), Z5
+	VMOVUPS 384(R11)(R13*1), Z6
+	VMOVUPS 448(R11)(R13*1), Z7
 	JMP     block_next0
 
 block_op1:
-	VMOVUPS (R11)(R13*1), Z8
-	VADDPS  Z0, Z8, Z0
-	VMOVUPS 64(R11)(R13*1), Z8
-	VADDPS  Z1, Z8, Z1
-	VMOVUPS 128(R11)(R13*1), Z8
-	VADDPS  Z2, Z8, Z2
-	VMOVUPS 192(R11)(R13*1), Z8
-	VADDPS  Z3, Z8, Z3
-	VMOVUPS 256(R11)(R13*1), Z8
-	VADDPS  Z4, Z8, Z4
-	VMOVUPS 320(R11)(R13*1), Z8
-	VADDPS  Z5, Z8, Z5
-	VMOVUPS 384(R11)(R13*1), Z8
-	VADDPS  Z6, Z8, Z6
-	VMOVUPS 448(R11)(R13*1), Z8
-	VADDPS  Z7, Z8, Z7
+	VMOVUPS Z0, (R11)(R13*1)
+	VMOVUPS Z1, 64(R11)(R13*1)
+	VMOVUPS Z2, 128(R11)(R13*1)
+	VMOVUPS Z3, 192(R11)(R13*1)
+	VMOVUPS Z4, 256(R11)(R13*1)
+	VMOVUPS Z5, 320(R11)(R13*1)
+	VMOVUPS Z6, 384(R11)(R13*1)
+	VMOVUPS Z7, 448(R11)(R13*1)
 	JMP     block_next0
 
 block_op2:
@@ -11278,21 +11368,21 @@ block_op2:
 
 block_op3:
 	VMOVUPS (R11)(R13*1), Z8
-	VMULPS  Z0, Z8, Z0
+	VADDPS  Z8, Z0, Z0
 	VMOVUPS 64(R11)(R13*1), Z8
-	VMULPS  Z1, Z8, Z1
+	VADDPS  Z8, Z1, Z1
 	VMOVUPS 128(R11)(R13*1), Z8
-	VMULPS  Z2, Z8, Z2
+	VADDPS  Z8, Z2, Z2
 	VMOVUPS 192(R11)(R13*1), Z8
-	VMULPS  Z3, Z8, Z3
+	VADDPS  Z8, Z3, Z3
 	VMOVUPS 256(R11)(R13*1), Z8
-	VMULPS  Z4, Z8, Z4
+	VADDPS  Z8, Z4, Z4
 	VMOVUPS 320(R11)(R13*1), Z8
-	VMULPS  Z5, Z8, Z5
+	VADDPS  Z8, Z5, Z5
 	VMOVUPS 384(R11)(R13*1), Z8
-	VMULPS  Z6, Z8, Z6
+	VADDPS  Z8, Z6, Z6
 	VMOVUPS 448(R11)(R13*1), Z8
-	VMULPS  Z7, Z8, Z7
+	VADDPS  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op4:
@@ -11335,6 +11425,44 @@ block_op5:
 
 block_op6:
 	VMOVUPS (R11)(R13*1), Z8
+	VMULPS  Z0, Z8, Z0
+	VMOVUPS 64(R11)(R13*1), Z8
+	VMULPS  Z1, Z8, Z1
+	VMOVUPS 128(R11)(R13*1), Z8
+	VMULPS  Z2, Z8, Z2
+	VMOVUPS 192(R11)(R13*1), Z8
+	VMULPS  Z3, Z8, Z3
+	VMOVUPS 256(R11)(R13*1), Z8
+	VMULPS  Z4, Z8, Z4
+	VMOVUPS 320(R11)(R13*1), Z8
+	VMULPS  Z5, Z8, Z5
+	VMOVUPS 384(R11)(R13*1), Z8
+	VMULPS  Z6, Z8, Z6
+	VMOVUPS 448(R11)(R13*1), Z8
+	VMULPS  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op7:
+	VMOVUPS (R11)(R13*1), Z8
+	VADDPS  Z0, Z8, Z0
+	VMOVUPS 64(R11)(R13*1), Z8
+	VADDPS  Z1, Z8, Z1
+	VMOVUPS 128(R11)(R13*1), Z8
+	VADDPS  Z2, Z8, Z2
+	VMOVUPS 192(R11)(R13*1), Z8
+	VADDPS  Z3, Z8, Z3
+	VMOVUPS 256(R11)(R13*1), Z8
+	VADDPS  Z4, Z8, Z4
+	VMOVUPS 320(R11)(R13*1), Z8
+	VADDPS  Z5, Z8, Z5
+	VMOVUPS 384(R11)(R13*1), Z8
+	VADDPS  Z6, Z8, Z6
+	VMOVUPS 448(R11)(R13*1), Z8
+	VADDPS  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op8:
+	VMOVUPS (R11)(R13*1), Z8
 	VDIVPS  Z8, Z0, Z0
 	VMOVUPS 64(R11)(R13*1), Z8
 	VDIVPS  Z8, Z1, Z1
@@ -11352,7 +11480,7 @@ block_op6:
 	VDIVPS  Z8, Z7, Z7
 	JMP     block_next0
 
-block_op7:
+block_op9:
 	VMOVUPS (R11)(R13*1), Z8
 	VDIVPS  Z0, Z8, Z0
 	VMOVUPS 64(R11)(R13*1), Z8
@@ -11371,7 +11499,29 @@ block_op7:
 	VDIVPS  Z7, Z8, Z7
 	JMP     block_next0
 
-block_op8:
+block_op10:
+	VSQRTPS Z0, Z0
+	VSQRTPS Z1, Z1
+	VSQRTPS Z2, Z2
+	VSQRTPS Z3, Z3
+	VSQRTPS Z4, Z4
+	VSQRTPS Z5, Z5
+	VSQRTPS Z6, Z6
+	VSQRTPS Z7, Z7
+	JMP     block_next0
+
+block_op11:
+	VMOVNTPS Z0, (R11)(R13*1)
+	VMOVNTPS Z1, 64(R11)(R13*1)
+	VMOVNTPS Z2, 128(R11)(R13*1)
+	VMOVNTPS Z3, 192(R11)(R13*1)
+	VMOVNTPS Z4, 256(R11)(R13*1)
+	VMOVNTPS Z5, 320(R11)(R13*1)
+	VMOVNTPS Z6, 384(R11)(R13*1)
+	VMOVNTPS Z7, 448(R11)(R13*1)
+	JMP      block_next0
+
+block_op12:
 	VMOVUPS      (R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z0, K1
 	VMAXPS       Z0, Z8, Z9
@@ -11430,7 +11580,7 @@ block_op8:
 	VMOVUPS      Z8, K1, Z7
 	JMP          block_next0
 
-block_op9:
+block_op13:
 	VMOVUPS      (R11)(R13*1), Z8
 	VCMPPS       $0x03, Z8, Z0, K1
 	VMINPS       Z0, Z8, Z9
@@ -11489,7 +11639,7 @@ block_op9:
 	VMOVUPS      Z8, K1, Z7
 	JMP          block_next0
 
-block_op10:
+block_op14:
 	VMOVUPS     (R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z8, K1
@@ -11540,7 +11690,7 @@ block_op10:
 	VMOVUPS     Z8, Z7
 	JMP         block_next0
 
-block_op11:
+block_op15:
 	VMOVUPS     (R11)(R13*1), Z8
 	VXORPS      Z9, Z9, Z9
 	VFPCLASSPSZ $0x99, Z0, K1
@@ -11583,29 +11733,21 @@ block_op11:
 	VMOVUPS     Z9, K1, Z7
 	JMP         block_next0
 
-block_op12:
-	VMOVUPS      (R11)(R13*1), Z8
+block_op16:
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z0, Z0
-	VMOVUPS      64(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z1, Z1
-	VMOVUPS      128(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z2, Z2
-	VMOVUPS      192(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z3, Z3
-	VMOVUPS      256(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z4, Z4
-	VMOVUPS      320(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z5, Z5
-	VMOVUPS      384(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z6, Z6
-	VMOVUPS      448(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z7, Z7
 
@@ -11643,7 +11785,15 @@ block_first0:
 	JEQ  block_op10
 	CMPQ R12, $0x0b
 	JEQ  block_op11
-	JMP  block_op12
+	CMPQ R12, $0x0c
+	JEQ  block_op12
+	CMPQ R12, $0x0d
+	JEQ  block_op13
+	CMPQ R12, $0x0e
+	JEQ  block_op14
+	CMPQ R12, $0x0f
+	JEQ  block_op15
+	JMP  block_op16
 
 block_end0:
 	TESTB   DI, DI
@@ -11685,14 +11835,12 @@ register:
 	JMP       register_first0
 
 register_op0:
-	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VADDPS    Z1, Z0, Z0
+	VMOVUPS.Z (R10)(R12*1), K1, Z0
 	JMP       register_next0
 
 register_op1:
-	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VADDPS    Z0, Z1, Z0
-	JMP       register_next0
+	VMOVUPS Z0, K1, (R10)(R12*1)
+	JMP     register_next0
 
 register_op2:
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
@@ -11701,7 +11849,7 @@ register_op2:
 
 register_op3:
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VMULPS    Z0, Z1, Z0
+	VADDPS    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op4:
@@ -11716,15 +11864,33 @@ register_op5:
 
 register_op6:
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VDIVPS    Z1, Z0, Z0
+	VMULPS    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op7:
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VDIVPS    Z0, Z1, Z0
+	VADDPS    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op8:
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op9:
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
+	VDIVPS    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op10:
+	VSQRTPS Z0, Z0
+	JMP     register_next0
+
+register_op11:
+	VMOVUPS Z0, K1, (R10)(R12*1)
+	JMP     register_next0
+
+register_op12:
 	VMOVUPS.Z    (R10)(R12*1), K1, Z1
 	VCMPPS       $0x03, Z1, Z0, K2
 	VMAXPS       Z0, Z1, Z2
@@ -11734,7 +11900,7 @@ register_op8:
 	VMOVUPS      Z1, K2, Z0
 	JMP          register_next0
 
-register_op9:
+register_op13:
 	VMOVUPS.Z    (R10)(R12*1), K1, Z1
 	VCMPPS       $0x03, Z1, Z0, K2
 	VMINPS       Z0, Z1, Z2
@@ -11744,7 +11910,7 @@ register_op9:
 	VMOVUPS      Z1, K2, Z0
 	JMP          register_next0
 
-register_op10:
+register_op14:
 	VMOVUPS.Z   (R10)(R12*1), K1, Z1
 	VXORPS      Z2, Z2, Z2
 	VFPCLASSPSZ $0x99, Z1, K2
@@ -11753,7 +11919,7 @@ register_op10:
 	VMOVUPS     Z1, Z0
 	JMP         register_next0
 
-register_op11:
+register_op15:
 	VMOVUPS.Z   (R10)(R12*1), K1, Z1
 	VXORPS      Z2, Z2, Z2
 	VFPCLASSPSZ $0x99, Z0, K2
@@ -11761,8 +11927,7 @@ register_op11:
 	VMOVUPS     Z2, K2, Z0
 	JMP         register_next0
 
-register_op12:
-	VMOVUPS.Z    (R10)(R12*1), K1, Z1
+register_op16:
 	VBROADCASTSS signF32<>+0(SB), Z1
 	VXORPS       Z1, Z0, Z0
 
@@ -11800,7 +11965,15 @@ register_first0:
 	JEQ  register_op10
 	CMPQ R11, $0x0b
 	JEQ  register_op11
-	JMP  register_op12
+	CMPQ R11, $0x0c
+	JEQ  register_op12
+	CMPQ R11, $0x0d
+	JEQ  register_op13
+	CMPQ R11, $0x0e
+	JEQ  register_op14
+	CMPQ R11, $0x0f
+	JEQ  register_op15
+	JMP  register_op16
 
 register_end0:
 	VMOVUPS Z0, K1, (AX)(R8*1)
@@ -11839,41 +12012,25 @@ block:
 	JMP     block_first0
 
 block_op0:
-	VMOVUPD (R11)(R13*1), Z8
-	VADDPD  Z8, Z0, Z0
-	VMOVUPD 64(R11)(R13*1), Z8
-	VADDPD  Z8, Z1, Z1
-	VMOVUPD 128(R11)(R13*1), Z8
-	VADDPD  Z8, Z2, Z2
-	VMOVUPD 192(R11)(R13*1), Z8
-	VADDPD  Z8, Z3, Z3
-	VMOVUPD 256(R11)(R13*1), Z8
-	VADDPD  Z8, Z4, Z4
-	VMOVUPD 320(R11)(R13*1), Z8
-	VADDPD  Z8, Z5, Z5
-	VMOVUPD 384(R11)(R13*1), Z8
-	VADDPD  Z8, Z6, Z6
-	VMOVUPD 448(R11)(R13*1), Z8
-	VADDPD  Z8, Z7, Z7
+	VMOVUPD (R11)(R13*1), Z0
+	VMOVUPD 64(R11)(R13*1), Z1
+	VMOVUPD 128(R11)(R13*1), Z2
+	VMOVUPD 192(R11)(R13*1), Z3
+	VMOVUPD 256(R11)(R13*1), Z4
+	VMOVUPD 320(R11)(R13*1), Z5
+	VMOVUPD 384(R11)(R13*1), Z6
+	VMOVUPD 448(R11)(R13*1), Z7
 	JMP     block_next0
 
 block_op1:
-	VMOVUPD (R11)(R13*1), Z8
-	VADDPD  Z0, Z8, Z0
-	VMOVUPD 64(R11)(R13*1), Z8
-	VADDPD  Z1, Z8, Z1
-	VMOVUPD 128(R11)(R13*1), Z8
-	VADDPD  Z2, Z8, Z2
-	VMOVUPD 192(R11)(R13*1), Z8
-	VADDPD  Z3, Z8, Z3
-	VMOVUPD 256(R11)(R13*1), Z8
-	VADDPD  Z4, Z8, Z4
-	VMOVUPD 320(R11)(R13*1), Z8
-	VADDPD  Z5, Z8, Z5
-	VMOVUPD 384(R11)(R13*1), Z8
-	VADDPD  Z6, Z8, Z6
-	VMOVUPD 448(R11)(R13*1), Z8
-	VADDPD  Z7, Z8, Z7
+	VMOVUPD Z0, (R11)(R13*1)
+	VMOVUPD Z1, 64(R11)(R13*1)
+	VMOVUPD Z2, 128(R11)(R13*1)
+	VMOVUPD Z3, 192(R11)(R13*1)
+	VMOVUPD Z4, 256(R11)(R13*1)
+	VMOVUPD Z5, 320(R11)(R13*1)
+	VMOVUPD Z6, 384(R11)(R13*1)
+	VMOVUPD Z7, 448(R11)(R13*1)
 	JMP     block_next0
 
 block_op2:
@@ -11897,21 +12054,21 @@ block_op2:
 
 block_op3:
 	VMOVUPD (R11)(R13*1), Z8
-	VMULPD  Z0, Z8, Z0
+	VADDPD  Z8, Z0, Z0
 	VMOVUPD 64(R11)(R13*1), Z8
-	VMULPD  Z1, Z8, Z1
+	VADDPD  Z8, Z1, Z1
 	VMOVUPD 128(R11)(R13*1), Z8
-	VMULPD  Z2, Z8, Z2
+	VADDPD  Z8, Z2, Z2
 	VMOVUPD 192(R11)(R13*1), Z8
-	VMULPD  Z3, Z8, Z3
+	VADDPD  Z8, Z3, Z3
 	VMOVUPD 256(R11)(R13*1), Z8
-	VMULPD  Z4, Z8, Z4
+	VADDPD  Z8, Z4, Z4
 	VMOVUPD 320(R11)(R13*1), Z8
-	VMULPD  Z5, Z8, Z5
+	VADDPD  Z8, Z5, Z5
 	VMOVUPD 384(R11)(R13*1), Z8
-	VMULPD  Z6, Z8, Z6
+	VADDPD  Z8, Z6, Z6
 	VMOVUPD 448(R11)(R13*1), Z8
-	VMULPD  Z7, Z8, Z7
+	VADDPD  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op4:
@@ -11954,6 +12111,44 @@ block_op5:
 
 block_op6:
 	VMOVUPD (R11)(R13*1), Z8
+	VMULPD  Z0, Z8, Z0
+	VMOVUPD 64(R11)(R13*1), Z8
+	VMULPD  Z1, Z8, Z1
+	VMOVUPD 128(R11)(R13*1), Z8
+	VMULPD  Z2, Z8, Z2
+	VMOVUPD 192(R11)(R13*1), Z8
+	VMULPD  Z3, Z8, Z3
+	VMOVUPD 256(R11)(R13*1), Z8
+	VMULPD  Z4, Z8, Z4
+	VMOVUPD 320(R11)(R13*1), Z8
+	VMULPD  Z5, Z8, Z5
+	VMOVUPD 384(R11)(R13*1), Z8
+	VMULPD  Z6, Z8, Z6
+	VMOVUPD 448(R11)(R13*1), Z8
+	VMULPD  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op7:
+	VMOVUPD (R11)(R13*1), Z8
+	VADDPD  Z0, Z8, Z0
+	VMOVUPD 64(R11)(R13*1), Z8
+	VADDPD  Z1, Z8, Z1
+	VMOVUPD 128(R11)(R13*1), Z8
+	VADDPD  Z2, Z8, Z2
+	VMOVUPD 192(R11)(R13*1), Z8
+	VADDPD  Z3, Z8, Z3
+	VMOVUPD 256(R11)(R13*1), Z8
+	VADDPD  Z4, Z8, Z4
+	VMOVUPD 320(R11)(R13*1), Z8
+	VADDPD  Z5, Z8, Z5
+	VMOVUPD 384(R11)(R13*1), Z8
+	VADDPD  Z6, Z8, Z6
+	VMOVUPD 448(R11)(R13*1), Z8
+	VADDPD  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op8:
+	VMOVUPD (R11)(R13*1), Z8
 	VDIVPD  Z8, Z0, Z0
 	VMOVUPD 64(R11)(R13*1), Z8
 	VDIVPD  Z8, Z1, Z1
@@ -11971,7 +12166,7 @@ block_op6:
 	VDIVPD  Z8, Z7, Z7
 	JMP     block_next0
 
-block_op7:
+block_op9:
 	VMOVUPD (R11)(R13*1), Z8
 	VDIVPD  Z0, Z8, Z0
 	VMOVUPD 64(R11)(R13*1), Z8
@@ -11990,7 +12185,29 @@ block_op7:
 	VDIVPD  Z7, Z8, Z7
 	JMP     block_next0
 
-block_op8:
+block_op10:
+	VSQRTPD Z0, Z0
+	VSQRTPD Z1, Z1
+	VSQRTPD Z2, Z2
+	VSQRTPD Z3, Z3
+	VSQRTPD Z4, Z4
+	VSQRTPD Z5, Z5
+	VSQRTPD Z6, Z6
+	VSQRTPD Z7, Z7
+	JMP     block_next0
+
+block_op11:
+	VMOVNTPD Z0, (R11)(R13*1)
+	VMOVNTPD Z1, 64(R11)(R13*1)
+	VMOVNTPD Z2, 128(R11)(R13*1)
+	VMOVNTPD Z3, 192(R11)(R13*1)
+	VMOVNTPD Z4, 256(R11)(R13*1)
+	VMOVNTPD Z5, 320(R11)(R13*1)
+	VMOVNTPD Z6, 384(R11)(R13*1)
+	VMOVNTPD Z7, 448(R11)(R13*1)
+	JMP      block_next0
+
+block_op12:
 	VMOVUPD      (R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z0, K1
 	VMAXPD       Z0, Z8, Z9
@@ -12049,7 +12266,7 @@ block_op8:
 	VMOVUPD      Z8, K1, Z7
 	JMP          block_next0
 
-block_op9:
+block_op13:
 	VMOVUPD      (R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z0, K1
 	VMINPD       Z0, Z8, Z9
@@ -12108,7 +12325,7 @@ block_op9:
 	VMOVUPD      Z8, K1, Z7
 	JMP          block_next0
 
-block_op10:
+block_op14:
 	VMOVUPD     (R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
@@ -12159,7 +12376,7 @@ block_op10:
 	VMOVUPD     Z8, Z7
 	JMP         block_next0
 
-block_op11:
+block_op15:
 	VMOVUPD     (R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z0, K1
@@ -12202,29 +12419,21 @@ block_op11:
 	VMOVUPD     Z9, K1, Z7
 	JMP         block_next0
 
-block_op12:
-	VMOVUPD      (R11)(R13*1), Z8
+block_op16:
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z0, Z0
-	VMOVUPD      64(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z1, Z1
-	VMOVUPD      128(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z2, Z2
-	VMOVUPD      192(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z3, Z3
-	VMOVUPD      256(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z4, Z4
-	VMOVUPD      320(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z5, Z5
-	VMOVUPD      384(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z6, Z6
-	VMOVUPD      448(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z7, Z7
 
@@ -12262,7 +12471,15 @@ block_first0:
 	JEQ  block_op10
 	CMPQ R12, $0x0b
 	JEQ  block_op11
-	JMP  block_op12
+	CMPQ R12, $0x0c
+	JEQ  block_op12
+	CMPQ R12, $0x0d
+	JEQ  block_op13
+	CMPQ R12, $0x0e
+	JEQ  block_op14
+	CMPQ R12, $0x0f
+	JEQ  block_op15
+	JMP  block_op16
 
 block_end0:
 	TESTB   DI, DI
@@ -12304,14 +12521,12 @@ register:
 	JMP       register_first0
 
 register_op0:
-	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VADDPD    Z1, Z0, Z0
+	VMOVUPD.Z (R10)(R12*1), K1, Z0
 	JMP       register_next0
 
 register_op1:
-	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VADDPD    Z0, Z1, Z0
-	JMP       register_next0
+	VMOVUPD Z0, K1, (R10)(R12*1)
+	JMP     register_next0
 
 register_op2:
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
@@ -12320,7 +12535,7 @@ register_op2:
 
 register_op3:
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VMULPD    Z0, Z1, Z0
+	VADDPD    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op4:
@@ -12335,15 +12550,33 @@ register_op5:
 
 register_op6:
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VDIVPD    Z1, Z0, Z0
+	VMULPD    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op7:
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VDIVPD    Z0, Z1, Z0
+	VADDPD    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op8:
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
+	VDIVPD    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op9:
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
+	VDIVPD    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op10:
+	VSQRTPD Z0, Z0
+	JMP     register_next0
+
+register_op11:
+	VMOVUPD Z0, K1, (R10)(R12*1)
+	JMP     register_next0
+
+register_op12:
 	VMOVUPD.Z    (R10)(R12*1), K1, Z1
 	VCMPPD       $0x03, Z1, Z0, K2
 	VMAXPD       Z0, Z1, Z2
@@ -12353,7 +12586,7 @@ register_op8:
 	VMOVUPD      Z1, K2, Z0
 	JMP          register_next0
 
-register_op9:
+register_op13:
 	VMOVUPD.Z    (R10)(R12*1), K1, Z1
 	VCMPPD       $0x03, Z1, Z0, K2
 	VMINPD       Z0, Z1, Z2
@@ -12363,7 +12596,7 @@ register_op9:
 	VMOVUPD      Z1, K2, Z0
 	JMP          register_next0
 
-register_op10:
+register_op14:
 	VMOVUPD.Z   (R10)(R12*1), K1, Z1
 	VXORPD      Z2, Z2, Z2
 	VFPCLASSPDZ $0x99, Z1, K2
@@ -12372,7 +12605,7 @@ register_op10:
 	VMOVUPD     Z1, Z0
 	JMP         register_next0
 
-register_op11:
+register_op15:
 	VMOVUPD.Z   (R10)(R12*1), K1, Z1
 	VXORPD      Z2, Z2, Z2
 	VFPCLASSPDZ $0x99, Z0, K2
@@ -12380,8 +12613,7 @@ register_op11:
 	VMOVUPD     Z2, K2, Z0
 	JMP         register_next0
 
-register_op12:
-	VMOVUPD.Z    (R10)(R12*1), K1, Z1
+register_op16:
 	VBROADCASTSD signF64<>+0(SB), Z1
 	VXORPD       Z1, Z0, Z0
 
@@ -12419,7 +12651,15 @@ register_first0:
 	JEQ  register_op10
 	CMPQ R11, $0x0b
 	JEQ  register_op11
-	JMP  register_op12
+	CMPQ R11, $0x0c
+	JEQ  register_op12
+	CMPQ R11, $0x0d
+	JEQ  register_op13
+	CMPQ R11, $0x0e
+	JEQ  register_op14
+	CMPQ R11, $0x0f
+	JEQ  register_op15
+	JMP  register_op16
 
 register_end0:
 	VMOVUPD Z0, K1, (AX)(R8*1)

@@ -25,10 +25,10 @@ func init() {
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
 		keptBy(addKeptF32), rowBy(guardF32), unaryBy(negF32),
-		linesBy(sumLinesF32)}
+		unaryBy(sqrtF32), linesBy(sumLinesF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
 		keptBy(addKeptF64), rowBy(guardF64), unaryBy(negF64),
-		linesBy(sumLinesF64)}
+		unaryBy(sqrtF64), linesBy(sumLinesF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = Extremes[float32]{

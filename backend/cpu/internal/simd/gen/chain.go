@@ -94,42 +94,19 @@ func chains(w *wideElem) {
 	end()
 }
 
-// apply emits the walk over the links for some registers of values.
+// apply emits the walk over the links for some registers of values. The commonest kinds come first, since which one it
+// is is found by one comparison after another.
 func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	label := func(s string, k int) string { return fmt.Sprintf("%s_%s%d", name, s, k) }
 	link, left, by, kind, place := GP64(), GP64(), GP64(), GP64(), GP64()
-	bodies := []func(a, m VecVirtual){
-		func(a, m VecVirtual) { c.add(m, a, a) },
-		func(a, m VecVirtual) { c.add(a, m, a) },
-		func(a, m VecVirtual) { c.mul(m, a, a) },
-		func(a, m VecVirtual) { c.mul(a, m, a) },
-		func(a, m VecVirtual) { c.sub(m, a, a) },
-		func(a, m VecVirtual) { c.sub(a, m, a) },
-		func(a, m VecVirtual) { c.div(m, a, a) },
-		func(a, m VecVirtual) { c.div(a, m, a) },
-		func(a, m VecVirtual) { c.extreme(c.max, c.and, a, m) },
-		func(a, m VecVirtual) { c.extreme(c.min, c.or, a, m) },
-		func(a, m VecVirtual) { c.guard(a, m); c.move(m, a) },
-		func(a, m VecVirtual) { c.guard(m, a) },
-		func(a, m VecVirtual) {
-			sign := ZMM()
-			c.broadcast(c.sign, sign)
-			c.xor(sign, a, a)
-		},
-	}
+	bodies := c.bodies(mask)
 	MOVQ(c.links, link)
 	MOVQ(c.count, left)
 	JMP(LabelRef(label("first", 0)))
 	for k, body := range bodies {
 		Label(label("op", k))
 		for i, a := range acc {
-			m, from := ZMM(), Mem{Base: by, Index: place, Scale: 1, Disp: 64 * i}
-			if mask != nil {
-				c.loadZeroed(from, mask, m)
-			} else {
-				c.move(from, m)
-			}
-			body(a, m)
+			body(a, Mem{Base: by, Index: place, Scale: 1, Disp: 64 * i})
 		}
 		JMP(LabelRef(label("next", 0)))
 	}
@@ -148,6 +125,57 @@ func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	}
 	JMP(LabelRef(label("op", len(bodies)-1)))
 	Label(label("end", 0))
+}
+
+// bodies are what the kinds of links do to a register of values, by the elements at a place, under a mask or without
+// one, in the order of package simd.
+func (c *chain) bodies(mask Op) []func(a VecVirtual, by Mem) {
+	load := func(by Mem, m VecVirtual) {
+		if mask != nil {
+			c.loadZeroed(by, mask, m)
+		} else {
+			c.move(by, m)
+		}
+	}
+	store := func(move func(from, to Op)) func(a VecVirtual, by Mem) {
+		return func(a VecVirtual, by Mem) {
+			if mask != nil {
+				c.moveMerged(a, mask, by)
+			} else {
+				move(a, by)
+			}
+		}
+	}
+	loaded := func(body func(a, m VecVirtual)) func(a VecVirtual, by Mem) {
+		return func(a VecVirtual, by Mem) {
+			m := ZMM()
+			load(by, m)
+			body(a, m)
+		}
+	}
+	return []func(a VecVirtual, by Mem){
+		func(a VecVirtual, by Mem) { load(by, a) },
+		store(func(from, to Op) { c.move(from, to) }),
+		loaded(func(a, m VecVirtual) { c.mul(m, a, a) }),
+		loaded(func(a, m VecVirtual) { c.add(m, a, a) }),
+		loaded(func(a, m VecVirtual) { c.sub(m, a, a) }),
+		loaded(func(a, m VecVirtual) { c.sub(a, m, a) }),
+		loaded(func(a, m VecVirtual) { c.mul(a, m, a) }),
+		loaded(func(a, m VecVirtual) { c.add(a, m, a) }),
+		loaded(func(a, m VecVirtual) { c.div(m, a, a) }),
+		loaded(func(a, m VecVirtual) { c.div(a, m, a) }),
+		func(a VecVirtual, _ Mem) { c.sqrt(a, a) },
+		store(c.movePast),
+		loaded(func(a, m VecVirtual) { c.extreme(c.max, c.and, a, m) }),
+		loaded(func(a, m VecVirtual) { c.extreme(c.min, c.or, a, m) }),
+		loaded(func(a, m VecVirtual) { c.guard(a, m); c.move(m, a) }),
+		loaded(func(a, m VecVirtual) { c.guard(m, a) }),
+		func(a VecVirtual, _ Mem) {
+			sign := ZMM()
+			c.broadcast(c.sign, sign)
+			c.xor(sign, a, a)
+		},
+	}
 }
 
 // extreme is order.pair in wide registers.
