@@ -105,6 +105,30 @@ func subByF32(out *float32, a *float32, s float32, otherwise float32, n int)
 //go:noescape
 func shiftsF32(out *float32, a *float32, m *float32, n int) int
 
+// lessF32 is out = a < b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessF32(out *bool, a *float32, b *float32, n int)
+
+// lessEqualF32 is out = a <= b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessEqualF32(out *bool, a *float32, b *float32, n int)
+
+// equalF32 is out = a == b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func equalF32(out *bool, a *float32, b *float32, n int)
+
+// notEqualF32 is out = a != b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func notEqualF32(out *bool, a *float32, b *float32, n int)
+
 // greatestF32 is the extreme m of n elements, as many as a register holds or more. It says nothing about m
 // where nan is not 0, and nothing of its sign where it is 0: then signs, a bit a lane, joins those of all
 // elements. It is bound by memory; from the nearest cache, by four operations a register.
@@ -398,6 +422,30 @@ func subByF64(out *float64, a *float64, s float64, otherwise float64, n int)
 //go:noescape
 func shiftsF64(out *float64, a *float64, m *float64, n int) int
 
+// lessF64 is out = a < b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessF64(out *bool, a *float64, b *float64, n int)
+
+// lessEqualF64 is out = a <= b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessEqualF64(out *bool, a *float64, b *float64, n int)
+
+// equalF64 is out = a == b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func equalF64(out *bool, a *float64, b *float64, n int)
+
+// notEqualF64 is out = a != b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func notEqualF64(out *bool, a *float64, b *float64, n int)
+
 // greatestF64 is the extreme m of n elements, as many as a register holds or more. It says nothing about m
 // where nan is not 0, and nothing of its sign where it is 0: then signs, a bit a lane, joins those of all
 // elements. It is bound by memory; from the nearest cache, by four operations a register.
@@ -583,6 +631,31 @@ func transpose4F64(dst *float64, dstRow int, src *float64, srcRow int, squares i
 //
 //go:noescape
 func transpose2F64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+
+// uint8ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func uint8ToF32(out *float32, x *uint8, n int)
+
+// int8ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int8ToF32(out *float32, x *int8, n int)
+
+// uint16ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func uint16ToF32(out *float32, x *uint16, n int)
+
+// int16ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int16ToF32(out *float32, x *int16, n int)
+
+// int32ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int32ToF32(out *float32, x *int32, n int)
 
 // expF32 is out = exp x, element by element.
 // It is bound by arithmetic in float64.

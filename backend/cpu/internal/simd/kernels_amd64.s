@@ -1508,6 +1508,238 @@ end:
 	VZEROUPPER
 	RET
 
+// func lessF32(out *bool, a *float32, b *float32, n int)
+// Requires: AVX, BMI2
+TEXT ·lessF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x20, BX
+	JL        after4
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x11, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	VMOVUPS   32(CX), Y0
+	VCMPPS    $0x11, 32(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 8(AX)
+	VMOVUPS   64(CX), Y0
+	VCMPPS    $0x11, 64(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 16(AX)
+	VMOVUPS   96(CX), Y0
+	VCMPPS    $0x11, 96(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 24(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x20, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, BX
+
+by1:
+	SUBQ      $0x08, BX
+	JL        after1
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x11, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x08, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, BX
+	VZEROUPPER
+	RET
+
+// func lessEqualF32(out *bool, a *float32, b *float32, n int)
+// Requires: AVX, BMI2
+TEXT ·lessEqualF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x20, BX
+	JL        after4
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x12, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	VMOVUPS   32(CX), Y0
+	VCMPPS    $0x12, 32(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 8(AX)
+	VMOVUPS   64(CX), Y0
+	VCMPPS    $0x12, 64(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 16(AX)
+	VMOVUPS   96(CX), Y0
+	VCMPPS    $0x12, 96(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 24(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x20, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, BX
+
+by1:
+	SUBQ      $0x08, BX
+	JL        after1
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x12, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x08, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, BX
+	VZEROUPPER
+	RET
+
+// func equalF32(out *bool, a *float32, b *float32, n int)
+// Requires: AVX, BMI2
+TEXT ·equalF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x20, BX
+	JL        after4
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x00, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	VMOVUPS   32(CX), Y0
+	VCMPPS    $0x00, 32(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 8(AX)
+	VMOVUPS   64(CX), Y0
+	VCMPPS    $0x00, 64(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 16(AX)
+	VMOVUPS   96(CX), Y0
+	VCMPPS    $0x00, 96(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 24(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x20, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, BX
+
+by1:
+	SUBQ      $0x08, BX
+	JL        after1
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x00, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x08, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, BX
+	VZEROUPPER
+	RET
+
+// func notEqualF32(out *bool, a *float32, b *float32, n int)
+// Requires: AVX, BMI2
+TEXT ·notEqualF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x20, BX
+	JL        after4
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x04, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	VMOVUPS   32(CX), Y0
+	VCMPPS    $0x04, 32(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 8(AX)
+	VMOVUPS   64(CX), Y0
+	VCMPPS    $0x04, 64(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 16(AX)
+	VMOVUPS   96(CX), Y0
+	VCMPPS    $0x04, 96(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 24(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x20, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, BX
+
+by1:
+	SUBQ      $0x08, BX
+	JL        after1
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x04, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x08, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, BX
+	VZEROUPPER
+	RET
+
 // func greatestF32(x *float32, n int) (m float32, nan uint32, signs uint32)
 // Requires: AVX, SSE
 TEXT ·greatestF32(SB), NOSPLIT, $0-28
@@ -5966,6 +6198,238 @@ end:
 	VZEROUPPER
 	RET
 
+// func lessF64(out *bool, a *float64, b *float64, n int)
+// Requires: AVX, BMI2
+TEXT ·lessF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x10, BX
+	JL        after4
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x11, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	VMOVUPD   32(CX), Y0
+	VCMPPD    $0x11, 32(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 4(AX)
+	VMOVUPD   64(CX), Y0
+	VCMPPD    $0x11, 64(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 8(AX)
+	VMOVUPD   96(CX), Y0
+	VCMPPD    $0x11, 96(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 12(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x10, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x10, BX
+
+by1:
+	SUBQ      $0x04, BX
+	JL        after1
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x11, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x04, BX
+	VZEROUPPER
+	RET
+
+// func lessEqualF64(out *bool, a *float64, b *float64, n int)
+// Requires: AVX, BMI2
+TEXT ·lessEqualF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x10, BX
+	JL        after4
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x12, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	VMOVUPD   32(CX), Y0
+	VCMPPD    $0x12, 32(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 4(AX)
+	VMOVUPD   64(CX), Y0
+	VCMPPD    $0x12, 64(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 8(AX)
+	VMOVUPD   96(CX), Y0
+	VCMPPD    $0x12, 96(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 12(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x10, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x10, BX
+
+by1:
+	SUBQ      $0x04, BX
+	JL        after1
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x12, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x04, BX
+	VZEROUPPER
+	RET
+
+// func equalF64(out *bool, a *float64, b *float64, n int)
+// Requires: AVX, BMI2
+TEXT ·equalF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x10, BX
+	JL        after4
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x00, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	VMOVUPD   32(CX), Y0
+	VCMPPD    $0x00, 32(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 4(AX)
+	VMOVUPD   64(CX), Y0
+	VCMPPD    $0x00, 64(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 8(AX)
+	VMOVUPD   96(CX), Y0
+	VCMPPD    $0x00, 96(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 12(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x10, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x10, BX
+
+by1:
+	SUBQ      $0x04, BX
+	JL        after1
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x00, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x04, BX
+	VZEROUPPER
+	RET
+
+// func notEqualF64(out *bool, a *float64, b *float64, n int)
+// Requires: AVX, BMI2
+TEXT ·notEqualF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x10, BX
+	JL        after4
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x04, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	VMOVUPD   32(CX), Y0
+	VCMPPD    $0x04, 32(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 4(AX)
+	VMOVUPD   64(CX), Y0
+	VCMPPD    $0x04, 64(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 8(AX)
+	VMOVUPD   96(CX), Y0
+	VCMPPD    $0x04, 96(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 12(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x10, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x10, BX
+
+by1:
+	SUBQ      $0x04, BX
+	JL        after1
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x04, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x04, BX
+	VZEROUPPER
+	RET
+
 // func greatestF64(x *float64, n int) (m float64, nan uint32, signs uint32)
 // Requires: AVX, SSE2
 TEXT ·greatestF64(SB), NOSPLIT, $0-32
@@ -8869,6 +9333,226 @@ loop:
 	ADDQ       $0x20, DX
 	DECQ       SI
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func uint8ToF32(out *float32, x *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·uint8ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VPMOVZXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVZXBD 8(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVZXBD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVZXBD 24(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VPMOVZXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x08, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
+	VZEROUPPER
+	RET
+
+// func int8ToF32(out *float32, x *int8, n int)
+// Requires: AVX, AVX2
+TEXT ·int8ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VPMOVSXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVSXBD 8(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVSXBD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVSXBD 24(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VPMOVSXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x08, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
+	VZEROUPPER
+	RET
+
+// func uint16ToF32(out *float32, x *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·uint16ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VPMOVZXWD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVZXWD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVZXWD 32(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVZXWD 48(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VPMOVZXWD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
+	VZEROUPPER
+	RET
+
+// func int16ToF32(out *float32, x *int16, n int)
+// Requires: AVX, AVX2
+TEXT ·int16ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VPMOVSXWD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVSXWD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVSXWD 32(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVSXWD 48(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VPMOVSXWD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
+	VZEROUPPER
+	RET
+
+// func int32ToF32(out *float32, x *int32, n int)
+// Requires: AVX
+TEXT ·int32ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VMOVDQU   (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VMOVDQU   32(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VMOVDQU   64(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VMOVDQU   96(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VMOVDQU   (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
 	VZEROUPPER
 	RET
 

@@ -49,6 +49,18 @@ func init() {
 		mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32), floats32, sums32))
 	elementary64 = append(elementary64, elementaryBy(
 		partlyBy(expF64, expRow64), logRow64, tanhRow64, sigmoidRow64, floats64, sums64))
+	if cpu.X86.HasBMI2 {
+		compares32 = Compares[float32]{
+			compareBy(lessF32, less[float32]), compareBy(lessEqualF32, lessEqual[float32]),
+			compareBy(equalF32, Equal[float32]), compareBy(notEqualF32, NotEqual[float32]),
+		}
+		compares64 = Compares[float64]{
+			compareBy(lessF64, less[float64]), compareBy(lessEqualF64, lessEqual[float64]),
+			compareBy(equalF64, Equal[float64]), compareBy(notEqualF64, NotEqual[float64]),
+		}
+	}
+	roundKernels.uint8, roundKernels.int8, roundKernels.uint16 = uint8ToF32, int8ToF32, uint16ToF32
+	roundKernels.int16, roundKernels.int32 = int16ToF32, int32ToF32
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.gatherPast = gatherRows, gatherRowsPast

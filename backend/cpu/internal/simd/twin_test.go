@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // primitive is a function of a table as the tests call it: on slices of one length and a scalar. What it
@@ -25,8 +26,8 @@ func pairs[T Float]() []pairOf[T] {
 	var all []pairOf[T]
 	forms := elementariesOf[T]()
 	for i, form := range forms {
-		table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), ExtremesOf[T](), form)
-		twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), forms[0])
+		table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), ExtremesOf[T](), form, ComparesOf[T]())
+		twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), forms[0], goCompares[T]())
 		for j := range table {
 			if elementary := strings.HasPrefix(table[j].name, "Elementary."); elementary && i > 0 || !elementary && i == 0 {
 				twin[j].name += strings.Repeat("'", max(i-1, 0))
@@ -37,7 +38,8 @@ func pairs[T Float]() []pairOf[T] {
 	return all
 }
 
-func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T]) []primitive[T] {
+func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T],
+	c Compares[T]) []primitive[T] {
 	row := func(name string, exact bool, f func(out, a, b []T)) primitive[T] {
 		return primitive[T]{name: name, slices: 3, exact: exact, run: func(s [][]T, _ T) []T {
 			f(s[0], s[1], s[2])
@@ -121,6 +123,22 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 			return r
 		}}
 	}
+	compare := func(name string, f func(out []bool, a, b []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: true, run: func(s [][]T, _ T) []T {
+			out := make([]bool, len(s[0])+1) // the last of which is not to be touched
+			f(out[:len(s[0])], s[0], s[1])
+			r := make([]T, len(out))
+			for i, v := range out {
+				if v {
+					r[i] = 1
+				}
+				if b := *(*uint8)(unsafe.Pointer(&out[i])); b > 1 {
+					r[i] = T(b) // no bool
+				}
+			}
+			return r
+		}}
+	}
 	return []primitive[T]{
 		{name: "Sums.Block", slices: 1, run: func(x [][]T, _ T) []T {
 			return []T{s.Block(x[0][:min(len(x[0]), BlockSize)])}
@@ -142,6 +160,8 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		rows("Extremes.MaxRows", true, e.MaxRows), rows("Extremes.MinRows", true, e.MinRows),
 		first("Extremes.FirstMax", e.FirstMax), first("Extremes.FirstMin", e.FirstMin),
 		update("Extremes.UpdateMax", e.UpdateMax), update("Extremes.UpdateMin", e.UpdateMin),
+		compare("Compares.Less", c.Less), compare("Compares.LessEqual", c.LessEqual),
+		compare("Compares.Equal", c.Equal), compare("Compares.NotEqual", c.NotEqual),
 		unary("Elementary.Exp", el.Exp), unaryInPlace("Elementary.Exp", el.Exp), unary("Elementary.Log", el.Log),
 		unary("Elementary.Tanh", el.Tanh), unary("Elementary.Sigmoid", el.Sigmoid),
 		{name: "Elementary.ExpSums", slices: 2, run: func(x [][]T, m T) []T {

@@ -25,9 +25,11 @@ func main() {
 		sums(e)
 		sumLines(e)
 		elementwise(e)
+		compares(e)
 		extremes(e)
 		products(e)
 	}
+	roundings()
 	elementary()
 	elementaryWide()
 	softmaxes()
@@ -85,6 +87,7 @@ const (
 	lessEqual       = U8(0x12)
 	greaterEqual    = U8(0x1d)
 	unordered       = U8(0x03) // what holds there
+	notEqual        = U8(0x04)
 	notLess         = U8(0x15)
 	notLessEqual    = U8(0x16)
 	notGreaterEqual = U8(0x19)
