@@ -16,7 +16,7 @@ type argLines[E tensor.Element, K number] struct {
 	load   func(dst []K, src []E, at, step int)
 	direct bool // E is K and the load changes nothing
 	first  func(keys []K, best K) (K, int)
-	update func(best []K, at []int, keys []K, i int)
+	update func(best []K, at []int, keys []K, rows simd.Stack, i int)
 
 	lines  nest // of the lines: operand 0 the source, 1 the destination
 	length int
@@ -153,14 +153,15 @@ func (r *argRun[E, K]) columns(w *argScratch[K], best []K, at []int, from, to in
 	for c := range at {
 		at[c] = from
 	}
+	from++
+	if p.direct && step == 1 {
+		p.update(best, at, r.keys, simd.Stack{Begin: base + from*p.step, Step: p.step, N: to - from}, from)
+		return
+	}
 	keys := w.row[:len(best)]
-	for i := from + 1; i < to; i++ {
-		if p.direct && step == 1 {
-			keys = r.keys[base+i*p.step:][:len(best)]
-		} else {
-			p.load(keys, r.src, base+i*p.step, step)
-		}
-		p.update(best, at, keys, i)
+	for i := from; i < to; i++ {
+		p.load(keys, r.src, base+i*p.step, step)
+		p.update(best, at, keys, simd.Stack{N: 1}, i)
 	}
 }
 
@@ -168,16 +169,15 @@ func (r *argRun[E, K]) columns(w *argScratch[K], best []K, at []int, from, to in
 func (r *argRun[E, K]) join(units int) {
 	p := r.p
 	w := p.spare.Get()
+	w.at = grown(w.at, p.width)
 	w.s.seek(&p.lines, p.width, 0)
 	for u := range units {
 		n, first := w.s.size(), u*r.pieces*p.width
-		best, at := r.best[first:][:n], r.at[first:][:n]
-		for piece := 1; piece < r.pieces; piece++ {
-			from := first + piece*p.width
-			for c := range best {
-				// One comparison of one element: where it wins, its index is the piece's.
-				p.update(best[c:c+1], at[c:c+1], r.best[from+c:][:1], r.at[from+c])
-			}
+		at := w.at[:n] // the piece that wins, then where
+		clear(at)
+		p.update(r.best[first:][:n], at, r.best, simd.Stack{Begin: first + p.width, Step: p.width, N: r.pieces - 1}, 1)
+		for c, piece := range at {
+			at[c] = r.at[first+piece*p.width+c]
 		}
 		storeIndices(r.dst, p.index, w.s.at(1), p.lines.step[1], at)
 		w.s.next()

@@ -756,6 +756,38 @@ func chainF32(out *float32, x *float32, links *byte, count int, from int, n int,
 //go:noescape
 func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
 
+// updateMaxWideF32 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
+// one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
+// is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
+// best and at of their columns, and are as many streams, which the memory is faster by.
+//
+//go:noescape
+func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+
+// updateMinWideF32 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
+// one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
+// is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
+// best and at of their columns, and are as many streams, which the memory is faster by.
+//
+//go:noescape
+func updateMinWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+
+// updateMaxWideF64 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
+// one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
+// is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
+// best and at of their columns, and are as many streams, which the memory is faster by.
+//
+//go:noescape
+func updateMaxWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
+
+// updateMinWideF64 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
+// one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
+// is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
+// best and at of their columns, and are as many streams, which the memory is faster by.
+//
+//go:noescape
+func updateMinWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
+
 // copyPast copies n bytes, a multiple of 64, to a cache line's begin, past the caches: it is bound by memory, and
 // does not read what it overwrites. Other threads see it after a fence.
 //

@@ -13355,6 +13355,626 @@ done:
 	VZEROUPPER
 	RET
 
+// func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·updateMaxWideF32(SB), NOSPLIT, $0-56
+	MOVQ best+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ keys+16(FP), DX
+	MOVQ n+48(FP), BX
+
+wide:
+	SUBQ       $0x00000040, BX
+	JL         rest
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVUPS    (AX), Z3
+	VCMPPS     $0x07, Z3, Z3, K1
+	VMOVDQA64  Z0, Z4
+	VMOVUPS    64(AX), Z5
+	VCMPPS     $0x07, Z5, Z5, K2
+	VMOVDQA64  Z0, Z6
+	VMOVUPS    128(AX), Z7
+	VCMPPS     $0x07, Z7, Z7, K3
+	VMOVDQA64  Z0, Z8
+	VMOVUPS    192(AX), Z9
+	VCMPPS     $0x07, Z9, Z9, K4
+	VMOVDQA64  Z0, Z10
+	VPXORD     Z1, Z1, Z1
+	VPSUBD     Z0, Z1, Z2
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+wide_row:
+	VMOVUPS       (R8), Z11
+	VCMPPS        $0x16, Z3, Z11, K1, K5
+	VCMPPS        $0x07, Z11, Z11, K1, K1
+	VMOVUPS       Z11, K5, Z3
+	VMOVDQA32     Z1, K5, Z4
+	VMOVUPS       64(R8), Z11
+	VCMPPS        $0x16, Z5, Z11, K2, K5
+	VCMPPS        $0x07, Z11, Z11, K2, K2
+	VMOVUPS       Z11, K5, Z5
+	VMOVDQA32     Z1, K5, Z6
+	VMOVUPS       128(R8), Z11
+	VCMPPS        $0x16, Z7, Z11, K3, K5
+	VCMPPS        $0x07, Z11, Z11, K3, K3
+	VMOVUPS       Z11, K5, Z7
+	VMOVDQA32     Z1, K5, Z8
+	VMOVUPS       192(R8), Z11
+	VCMPPS        $0x16, Z9, Z11, K4, K5
+	VCMPPS        $0x07, Z11, Z11, K4, K4
+	VMOVUPS       Z11, K5, Z9
+	VMOVDQA32     Z1, K5, Z10
+	VPADDD        Z2, Z1, Z1
+	ADDQ          DI, R8
+	DECQ          SI
+	JNZ           wide_row
+	VPBROADCASTQ  i+40(FP), Z2
+	VPCMPGTD      Z0, Z4, K1
+	KORTESTW      K1, K1
+	JZ            wide_next0
+	VMOVUPS       Z3, K1, (AX)
+	VPMOVSXDQ     Y4, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, (CX)
+	VEXTRACTI64X4 $0x01, Z4, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 64(CX)
+
+wide_next0:
+	VPCMPGTD      Z0, Z6, K1
+	KORTESTW      K1, K1
+	JZ            wide_next1
+	VMOVUPS       Z5, K1, 64(AX)
+	VPMOVSXDQ     Y6, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 128(CX)
+	VEXTRACTI64X4 $0x01, Z6, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 192(CX)
+
+wide_next1:
+	VPCMPGTD      Z0, Z8, K1
+	KORTESTW      K1, K1
+	JZ            wide_next2
+	VMOVUPS       Z7, K1, 128(AX)
+	VPMOVSXDQ     Y8, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 256(CX)
+	VEXTRACTI64X4 $0x01, Z8, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 320(CX)
+
+wide_next2:
+	VPCMPGTD      Z0, Z10, K1
+	KORTESTW      K1, K1
+	JZ            wide_next3
+	VMOVUPS       Z9, K1, 192(AX)
+	VPMOVSXDQ     Y10, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 384(CX)
+	VEXTRACTI64X4 $0x01, Z10, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 448(CX)
+
+wide_next3:
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, DX
+	ADDQ $0x00000200, CX
+	JMP  wide
+
+rest:
+	ADDQ $0x00000040, BX
+	JZ   done
+
+register:
+	MOVL       $0x0000ffff, SI
+	BZHIL      BX, SI, SI
+	KMOVW      SI, K1
+	VPTERNLOGD $0xff, Z12, Z12, Z12
+	VMOVUPS.Z  (AX), K1, Z1
+	VCMPPS     $0x07, Z1, Z1, K1, K2
+	VMOVDQA64  Z12, Z2
+	VPXORD     Z13, Z13, Z13
+	VPSUBD     Z12, Z13, Z0
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+register_row:
+	VMOVUPS.Z     (R8), K1, Z3
+	VCMPPS        $0x16, Z1, Z3, K2, K3
+	VCMPPS        $0x07, Z3, Z3, K2, K2
+	VMOVUPS       Z3, K3, Z1
+	VMOVDQA32     Z13, K3, Z2
+	VPADDD        Z0, Z13, Z13
+	ADDQ          DI, R8
+	DECQ          SI
+	JNZ           register_row
+	VPBROADCASTQ  i+40(FP), Z0
+	VPCMPGTD      Z12, Z2, K1
+	KORTESTW      K1, K1
+	JZ            register_next0
+	VMOVUPS       Z1, K1, (AX)
+	VPMOVSXDQ     Y2, Z1
+	VPADDQ        Z0, Z1, Z1
+	VMOVDQU64     Z1, K1, (CX)
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMOVSXDQ     Y1, Z1
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z0, Z1, Z1
+	VMOVDQU64     Z1, K1, 64(CX)
+
+register_next0:
+	ADDQ $0x40, AX
+	ADDQ $0x40, DX
+	ADDQ $0x00000080, CX
+	SUBQ $0x00000010, BX
+	JG   register
+
+done:
+	VZEROUPPER
+	RET
+
+// func updateMinWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·updateMinWideF32(SB), NOSPLIT, $0-56
+	MOVQ best+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ keys+16(FP), DX
+	MOVQ n+48(FP), BX
+
+wide:
+	SUBQ       $0x00000040, BX
+	JL         rest
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVUPS    (AX), Z3
+	VCMPPS     $0x07, Z3, Z3, K1
+	VMOVDQA64  Z0, Z4
+	VMOVUPS    64(AX), Z5
+	VCMPPS     $0x07, Z5, Z5, K2
+	VMOVDQA64  Z0, Z6
+	VMOVUPS    128(AX), Z7
+	VCMPPS     $0x07, Z7, Z7, K3
+	VMOVDQA64  Z0, Z8
+	VMOVUPS    192(AX), Z9
+	VCMPPS     $0x07, Z9, Z9, K4
+	VMOVDQA64  Z0, Z10
+	VPXORD     Z1, Z1, Z1
+	VPSUBD     Z0, Z1, Z2
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+wide_row:
+	VMOVUPS       (R8), Z11
+	VCMPPS        $0x19, Z3, Z11, K1, K5
+	VCMPPS        $0x07, Z11, Z11, K1, K1
+	VMOVUPS       Z11, K5, Z3
+	VMOVDQA32     Z1, K5, Z4
+	VMOVUPS       64(R8), Z11
+	VCMPPS        $0x19, Z5, Z11, K2, K5
+	VCMPPS        $0x07, Z11, Z11, K2, K2
+	VMOVUPS       Z11, K5, Z5
+	VMOVDQA32     Z1, K5, Z6
+	VMOVUPS       128(R8), Z11
+	VCMPPS        $0x19, Z7, Z11, K3, K5
+	VCMPPS        $0x07, Z11, Z11, K3, K3
+	VMOVUPS       Z11, K5, Z7
+	VMOVDQA32     Z1, K5, Z8
+	VMOVUPS       192(R8), Z11
+	VCMPPS        $0x19, Z9, Z11, K4, K5
+	VCMPPS        $0x07, Z11, Z11, K4, K4
+	VMOVUPS       Z11, K5, Z9
+	VMOVDQA32     Z1, K5, Z10
+	VPADDD        Z2, Z1, Z1
+	ADDQ          DI, R8
+	DECQ          SI
+	JNZ           wide_row
+	VPBROADCASTQ  i+40(FP), Z2
+	VPCMPGTD      Z0, Z4, K1
+	KORTESTW      K1, K1
+	JZ            wide_next0
+	VMOVUPS       Z3, K1, (AX)
+	VPMOVSXDQ     Y4, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, (CX)
+	VEXTRACTI64X4 $0x01, Z4, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 64(CX)
+
+wide_next0:
+	VPCMPGTD      Z0, Z6, K1
+	KORTESTW      K1, K1
+	JZ            wide_next1
+	VMOVUPS       Z5, K1, 64(AX)
+	VPMOVSXDQ     Y6, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 128(CX)
+	VEXTRACTI64X4 $0x01, Z6, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 192(CX)
+
+wide_next1:
+	VPCMPGTD      Z0, Z8, K1
+	KORTESTW      K1, K1
+	JZ            wide_next2
+	VMOVUPS       Z7, K1, 128(AX)
+	VPMOVSXDQ     Y8, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 256(CX)
+	VEXTRACTI64X4 $0x01, Z8, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 320(CX)
+
+wide_next2:
+	VPCMPGTD      Z0, Z10, K1
+	KORTESTW      K1, K1
+	JZ            wide_next3
+	VMOVUPS       Z9, K1, 192(AX)
+	VPMOVSXDQ     Y10, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 384(CX)
+	VEXTRACTI64X4 $0x01, Z10, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 448(CX)
+
+wide_next3:
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, DX
+	ADDQ $0x00000200, CX
+	JMP  wide
+
+rest:
+	ADDQ $0x00000040, BX
+	JZ   done
+
+register:
+	MOVL       $0x0000ffff, SI
+	BZHIL      BX, SI, SI
+	KMOVW      SI, K1
+	VPTERNLOGD $0xff, Z12, Z12, Z12
+	VMOVUPS.Z  (AX), K1, Z1
+	VCMPPS     $0x07, Z1, Z1, K1, K2
+	VMOVDQA64  Z12, Z2
+	VPXORD     Z13, Z13, Z13
+	VPSUBD     Z12, Z13, Z0
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+register_row:
+	VMOVUPS.Z     (R8), K1, Z3
+	VCMPPS        $0x19, Z1, Z3, K2, K3
+	VCMPPS        $0x07, Z3, Z3, K2, K2
+	VMOVUPS       Z3, K3, Z1
+	VMOVDQA32     Z13, K3, Z2
+	VPADDD        Z0, Z13, Z13
+	ADDQ          DI, R8
+	DECQ          SI
+	JNZ           register_row
+	VPBROADCASTQ  i+40(FP), Z0
+	VPCMPGTD      Z12, Z2, K1
+	KORTESTW      K1, K1
+	JZ            register_next0
+	VMOVUPS       Z1, K1, (AX)
+	VPMOVSXDQ     Y2, Z1
+	VPADDQ        Z0, Z1, Z1
+	VMOVDQU64     Z1, K1, (CX)
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMOVSXDQ     Y1, Z1
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z0, Z1, Z1
+	VMOVDQU64     Z1, K1, 64(CX)
+
+register_next0:
+	ADDQ $0x40, AX
+	ADDQ $0x40, DX
+	ADDQ $0x00000080, CX
+	SUBQ $0x00000010, BX
+	JG   register
+
+done:
+	VZEROUPPER
+	RET
+
+// func updateMaxWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·updateMaxWideF64(SB), NOSPLIT, $0-56
+	MOVQ best+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ keys+16(FP), DX
+	MOVQ n+48(FP), BX
+
+wide:
+	SUBQ       $0x00000020, BX
+	JL         rest
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVUPD    (AX), Z3
+	VCMPPD     $0x07, Z3, Z3, K1
+	VMOVDQA64  Z0, Z4
+	VMOVUPD    64(AX), Z5
+	VCMPPD     $0x07, Z5, Z5, K2
+	VMOVDQA64  Z0, Z6
+	VMOVUPD    128(AX), Z7
+	VCMPPD     $0x07, Z7, Z7, K3
+	VMOVDQA64  Z0, Z8
+	VMOVUPD    192(AX), Z9
+	VCMPPD     $0x07, Z9, Z9, K4
+	VMOVDQA64  Z0, Z10
+	VPXORD     Z1, Z1, Z1
+	VPSUBQ     Z0, Z1, Z2
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+wide_row:
+	VMOVUPD      (R8), Z11
+	VCMPPD       $0x16, Z3, Z11, K1, K5
+	VCMPPD       $0x07, Z11, Z11, K1, K1
+	VMOVUPD      Z11, K5, Z3
+	VMOVDQA64    Z1, K5, Z4
+	VMOVUPD      64(R8), Z11
+	VCMPPD       $0x16, Z5, Z11, K2, K5
+	VCMPPD       $0x07, Z11, Z11, K2, K2
+	VMOVUPD      Z11, K5, Z5
+	VMOVDQA64    Z1, K5, Z6
+	VMOVUPD      128(R8), Z11
+	VCMPPD       $0x16, Z7, Z11, K3, K5
+	VCMPPD       $0x07, Z11, Z11, K3, K3
+	VMOVUPD      Z11, K5, Z7
+	VMOVDQA64    Z1, K5, Z8
+	VMOVUPD      192(R8), Z11
+	VCMPPD       $0x16, Z9, Z11, K4, K5
+	VCMPPD       $0x07, Z11, Z11, K4, K4
+	VMOVUPD      Z11, K5, Z9
+	VMOVDQA64    Z1, K5, Z10
+	VPADDQ       Z2, Z1, Z1
+	ADDQ         DI, R8
+	DECQ         SI
+	JNZ          wide_row
+	VPBROADCASTQ i+40(FP), Z2
+	VPCMPGTQ     Z0, Z4, K1
+	KORTESTW     K1, K1
+	JZ           wide_next0
+	VMOVUPD      Z3, K1, (AX)
+	VPADDQ       Z2, Z4, Z4
+	VMOVDQU64    Z4, K1, (CX)
+
+wide_next0:
+	VPCMPGTQ  Z0, Z6, K1
+	KORTESTW  K1, K1
+	JZ        wide_next1
+	VMOVUPD   Z5, K1, 64(AX)
+	VPADDQ    Z2, Z6, Z6
+	VMOVDQU64 Z6, K1, 64(CX)
+
+wide_next1:
+	VPCMPGTQ  Z0, Z8, K1
+	KORTESTW  K1, K1
+	JZ        wide_next2
+	VMOVUPD   Z7, K1, 128(AX)
+	VPADDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, K1, 128(CX)
+
+wide_next2:
+	VPCMPGTQ  Z0, Z10, K1
+	KORTESTW  K1, K1
+	JZ        wide_next3
+	VMOVUPD   Z9, K1, 192(AX)
+	VPADDQ    Z2, Z10, Z10
+	VMOVDQU64 Z10, K1, 192(CX)
+
+wide_next3:
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, DX
+	ADDQ $0x00000100, CX
+	JMP  wide
+
+rest:
+	ADDQ $0x00000020, BX
+	JZ   done
+
+register:
+	MOVL       $0x000000ff, SI
+	BZHIL      BX, SI, SI
+	KMOVW      SI, K1
+	VPTERNLOGD $0xff, Z12, Z12, Z12
+	VMOVUPD.Z  (AX), K1, Z1
+	VCMPPD     $0x07, Z1, Z1, K1, K2
+	VMOVDQA64  Z12, Z2
+	VPXORD     Z13, Z13, Z13
+	VPSUBQ     Z12, Z13, Z0
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+register_row:
+	VMOVUPD.Z    (R8), K1, Z3
+	VCMPPD       $0x16, Z1, Z3, K2, K3
+	VCMPPD       $0x07, Z3, Z3, K2, K2
+	VMOVUPD      Z3, K3, Z1
+	VMOVDQA64    Z13, K3, Z2
+	VPADDQ       Z0, Z13, Z13
+	ADDQ         DI, R8
+	DECQ         SI
+	JNZ          register_row
+	VPBROADCASTQ i+40(FP), Z0
+	VPCMPGTQ     Z12, Z2, K1
+	KORTESTW     K1, K1
+	JZ           register_next0
+	VMOVUPD      Z1, K1, (AX)
+	VPADDQ       Z0, Z2, Z2
+	VMOVDQU64    Z2, K1, (CX)
+
+register_next0:
+	ADDQ $0x40, AX
+	ADDQ $0x40, DX
+	ADDQ $0x00000040, CX
+	SUBQ $0x00000008, BX
+	JG   register
+
+done:
+	VZEROUPPER
+	RET
+
+// func updateMinWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·updateMinWideF64(SB), NOSPLIT, $0-56
+	MOVQ best+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ keys+16(FP), DX
+	MOVQ n+48(FP), BX
+
+wide:
+	SUBQ       $0x00000020, BX
+	JL         rest
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVUPD    (AX), Z3
+	VCMPPD     $0x07, Z3, Z3, K1
+	VMOVDQA64  Z0, Z4
+	VMOVUPD    64(AX), Z5
+	VCMPPD     $0x07, Z5, Z5, K2
+	VMOVDQA64  Z0, Z6
+	VMOVUPD    128(AX), Z7
+	VCMPPD     $0x07, Z7, Z7, K3
+	VMOVDQA64  Z0, Z8
+	VMOVUPD    192(AX), Z9
+	VCMPPD     $0x07, Z9, Z9, K4
+	VMOVDQA64  Z0, Z10
+	VPXORD     Z1, Z1, Z1
+	VPSUBQ     Z0, Z1, Z2
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+wide_row:
+	VMOVUPD      (R8), Z11
+	VCMPPD       $0x19, Z3, Z11, K1, K5
+	VCMPPD       $0x07, Z11, Z11, K1, K1
+	VMOVUPD      Z11, K5, Z3
+	VMOVDQA64    Z1, K5, Z4
+	VMOVUPD      64(R8), Z11
+	VCMPPD       $0x19, Z5, Z11, K2, K5
+	VCMPPD       $0x07, Z11, Z11, K2, K2
+	VMOVUPD      Z11, K5, Z5
+	VMOVDQA64    Z1, K5, Z6
+	VMOVUPD      128(R8), Z11
+	VCMPPD       $0x19, Z7, Z11, K3, K5
+	VCMPPD       $0x07, Z11, Z11, K3, K3
+	VMOVUPD      Z11, K5, Z7
+	VMOVDQA64    Z1, K5, Z8
+	VMOVUPD      192(R8), Z11
+	VCMPPD       $0x19, Z9, Z11, K4, K5
+	VCMPPD       $0x07, Z11, Z11, K4, K4
+	VMOVUPD      Z11, K5, Z9
+	VMOVDQA64    Z1, K5, Z10
+	VPADDQ       Z2, Z1, Z1
+	ADDQ         DI, R8
+	DECQ         SI
+	JNZ          wide_row
+	VPBROADCASTQ i+40(FP), Z2
+	VPCMPGTQ     Z0, Z4, K1
+	KORTESTW     K1, K1
+	JZ           wide_next0
+	VMOVUPD      Z3, K1, (AX)
+	VPADDQ       Z2, Z4, Z4
+	VMOVDQU64    Z4, K1, (CX)
+
+wide_next0:
+	VPCMPGTQ  Z0, Z6, K1
+	KORTESTW  K1, K1
+	JZ        wide_next1
+	VMOVUPD   Z5, K1, 64(AX)
+	VPADDQ    Z2, Z6, Z6
+	VMOVDQU64 Z6, K1, 64(CX)
+
+wide_next1:
+	VPCMPGTQ  Z0, Z8, K1
+	KORTESTW  K1, K1
+	JZ        wide_next2
+	VMOVUPD   Z7, K1, 128(AX)
+	VPADDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, K1, 128(CX)
+
+wide_next2:
+	VPCMPGTQ  Z0, Z10, K1
+	KORTESTW  K1, K1
+	JZ        wide_next3
+	VMOVUPD   Z9, K1, 192(AX)
+	VPADDQ    Z2, Z10, Z10
+	VMOVDQU64 Z10, K1, 192(CX)
+
+wide_next3:
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, DX
+	ADDQ $0x00000100, CX
+	JMP  wide
+
+rest:
+	ADDQ $0x00000020, BX
+	JZ   done
+
+register:
+	MOVL       $0x000000ff, SI
+	BZHIL      BX, SI, SI
+	KMOVW      SI, K1
+	VPTERNLOGD $0xff, Z12, Z12, Z12
+	VMOVUPD.Z  (AX), K1, Z1
+	VCMPPD     $0x07, Z1, Z1, K1, K2
+	VMOVDQA64  Z12, Z2
+	VPXORD     Z13, Z13, Z13
+	VPSUBQ     Z12, Z13, Z0
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+register_row:
+	VMOVUPD.Z    (R8), K1, Z3
+	VCMPPD       $0x19, Z1, Z3, K2, K3
+	VCMPPD       $0x07, Z3, Z3, K2, K2
+	VMOVUPD      Z3, K3, Z1
+	VMOVDQA64    Z13, K3, Z2
+	VPADDQ       Z0, Z13, Z13
+	ADDQ         DI, R8
+	DECQ         SI
+	JNZ          register_row
+	VPBROADCASTQ i+40(FP), Z0
+	VPCMPGTQ     Z12, Z2, K1
+	KORTESTW     K1, K1
+	JZ           register_next0
+	VMOVUPD      Z1, K1, (AX)
+	VPADDQ       Z0, Z2, Z2
+	VMOVDQU64    Z2, K1, (CX)
+
+register_next0:
+	ADDQ $0x40, AX
+	ADDQ $0x40, DX
+	ADDQ $0x00000040, CX
+	SUBQ $0x00000008, BX
+	JG   register
+
+done:
+	VZEROUPPER
+	RET
+
 // func copyPast(dst *byte, src *byte, n int)
 // Requires: AVX
 TEXT ·copyPast(SB), NOSPLIT, $0-24

@@ -31,20 +31,20 @@ func init() {
 		unaryBy(sqrtF64), linesBy(sumLinesF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
-	extremes32 = Extremes[float32]{
+	extremes32 = append(extremes32, Extremes[float32]{
 		greatest32.of, smallest32.of, rowBy(maxF32), rowBy(minF32), rowsBy(maxFourF32), rowsBy(minFourF32),
 		greatest32.first, smallest32.first,
-		updateBy(updateMaxF32, updateMax[float32]), updateBy(updateMinF32, updateMin[float32]),
+		updatesBy(updateBy(updateMaxF32, updateMax[float32])), updatesBy(updateBy(updateMinF32, updateMin[float32])),
 		placesBy(maxRowsF32, maxRow[float32]), placesBy(minRowsF32, minRow[float32]),
-	}
+	})
 	greatest64 := ends[float64]{greatestF64, findEqualF64, findNaNF64, true}
 	smallest64 := ends[float64]{smallestF64, findEqualF64, findNaNF64, false}
-	extremes64 = Extremes[float64]{
+	extremes64 = append(extremes64, Extremes[float64]{
 		greatest64.of, smallest64.of, rowBy(maxF64), rowBy(minF64), rowsBy(maxFourF64), rowsBy(minFourF64),
 		greatest64.first, smallest64.first,
-		updateBy(updateMaxF64, updateMax[float64]), updateBy(updateMinF64, updateMin[float64]),
+		updatesBy(updateBy(updateMaxF64, updateMax[float64])), updatesBy(updateBy(updateMinF64, updateMin[float64])),
 		placesBy(maxRowsF64, maxRow[float64]), placesBy(minRowsF64, minRow[float64]),
-	}
+	})
 	elementary32 = append(elementary32, elementaryBy(
 		mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32), floats32, sums32))
 	elementary64 = append(elementary64, elementaryBy(
@@ -75,6 +75,8 @@ func init() {
 	}, gemmPackedF64, pack64}}
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
 		chain32, chain64 = chainF32, chainF64
+		extremes32 = append(extremes32, wideExtremes(extremes32[len(extremes32)-1], updateMaxWideF32, updateMinWideF32))
+		extremes64 = append(extremes64, wideExtremes(extremes64[len(extremes64)-1], updateMaxWideF64, updateMinWideF64))
 		span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
 		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
@@ -270,6 +272,36 @@ func updateBy[T Float](f func(best *T, at *int, keys *T, i, n int), rest func([]
 			best, at, keys = best[n:], at[n:], keys[n:]
 		}
 		rest(best, at, keys, i)
+	}
+}
+
+// wideExtremes is a narrow form but for what a wide one gains by.
+func wideExtremes[T Float](narrow Extremes[T], updateMax, updateMin updateKernel[T]) Extremes[T] {
+	wide := narrow
+	wide.UpdateMax, wide.UpdateMin = wideUpdateBy(updateMax), wideUpdateBy(updateMin)
+	return wide
+}
+
+// updateKernel lets rows, a number of bytes apart, compete with the best of n columns.
+type updateKernel[T Float] func(best *T, at *int, keys *T, step, rows, i, n int)
+
+// wideUpdateBy goes over some rows at a time.
+func wideUpdateBy[T Float](f updateKernel[T]) func([]T, []int, []T, Stack, int) {
+	const (
+		height = 16   // rows
+		width  = 2048 // columns
+	)
+	size := int(unsafe.Sizeof(*new(T)))
+	return func(best []T, at []int, keys []T, rows Stack, i int) {
+		at = at[:len(best)]
+		for r := 0; r < rows.N && len(best) > 0; r += height {
+			n := min(height, rows.N-r)
+			first := rows.Begin + r*rows.Step
+			top, _ := keys[first:][:len(best)], keys[first+(n-1)*rows.Step:][:len(best)]
+			for c := 0; c < len(best); c += width {
+				f(&best[c], &at[c], &top[c], rows.Step*size, n, i+r, min(width, len(best)-c))
+			}
+		}
 	}
 }
 

@@ -16,11 +16,15 @@ type wideElem struct {
 	movePast   func(from, to Op)
 	classify   func(...Op)
 	infinite   U8 // the classes of what is not finite
+
+	intAdd, intSub, intGreater, intMerged func(...Op) // of integers as wide as an element
 }
 
 var (
-	wide32 = &wideElem{float32s, VMOVUPS, VMOVUPS_Z, VMOVNTPS, VFPCLASSPSZ, 0x99}
-	wide64 = &wideElem{float64s, VMOVUPD, VMOVUPD_Z, VMOVNTPD, VFPCLASSPDZ, 0x99}
+	wide32 = &wideElem{float32s, VMOVUPS, VMOVUPS_Z, VMOVNTPS, VFPCLASSPSZ, 0x99,
+		VPADDD, VPSUBD, VPCMPGTD, VMOVDQA32}
+	wide64 = &wideElem{float64s, VMOVUPD, VMOVUPD_Z, VMOVNTPD, VFPCLASSPDZ, 0x99,
+		VPADDQ, VPSUBQ, VPCMPGTQ, VMOVDQA64}
 )
 
 // chainBlock is how many registers hold a block of values while the links are applied to them.

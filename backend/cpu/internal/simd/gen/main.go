@@ -35,6 +35,8 @@ func main() {
 	softmaxes()
 	chains(wide32)
 	chains(wide64)
+	extremesWide(wide32)
+	extremesWide(wide64)
 	copyPast()
 	fencePast()
 	fetch()
