@@ -27,6 +27,7 @@ func main() {
 		elementwise(e)
 		extremes(e)
 		products(e)
+		pieces(e)
 	}
 	elementary()
 	elementaryWide()
