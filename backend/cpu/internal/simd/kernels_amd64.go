@@ -207,11 +207,11 @@ func gemm5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, 
 //go:noescape
 func gemm6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
-// gemmPackedF32 is gemm6F32 of packed operands: columns of a 8 elements apart, rows of b 16. It is bound by two
-// fused multiply-adds a cycle.
+// gemmPackedF32 is gemm6F32 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 8 elements apart, rows of b 16. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int, panels int)
 
 // gemmWide1F32 multiplies 1 rows of a by 32 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
@@ -297,11 +297,11 @@ func gemmWide11F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *floa
 //go:noescape
 func gemmWide12F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
-// gemmWidePackedF32 is gemmWide12F32 of packed operands: columns of a 12 elements apart, rows of b 32. It is bound by two
-// fused multiply-adds a cycle.
+// gemmWidePackedF32 is gemmWide12F32 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 12 elements apart, rows of b 32. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int, panels int)
 
 // transpose8F32 turns squares of 8 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -320,6 +320,12 @@ func transpose6F32(dst *float32, dstRow int, src *float32, srcRow int, squares i
 //
 //go:noescape
 func transposeFourF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+
+// piecesF32 does n pieces, each for a number of rows. It is bound by loads of 64 bytes that straddle two lines, and
+// by a store for each.
+//
+//go:noescape
+func piecesF32(dst *float32, src *float32, from int, dstRow int, srcRow int, rows int, pieces *byte, n int)
 
 // sumBlockF64 is the sum of a block of n elements in eight lanes. It is bound by the latency
 // of addition: 4 cycles for eight elements.
@@ -524,11 +530,11 @@ func gemm5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, 
 //go:noescape
 func gemm6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
-// gemmPackedF64 is gemm6F64 of packed operands: columns of a 8 elements apart, rows of b 8. It is bound by two
-// fused multiply-adds a cycle.
+// gemmPackedF64 is gemm6F64 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 8 elements apart, rows of b 8. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int, panels int)
 
 // gemmWide1F64 multiplies 1 rows of a by 16 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
@@ -614,11 +620,11 @@ func gemmWide11F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *floa
 //go:noescape
 func gemmWide12F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
-// gemmWidePackedF64 is gemmWide12F64 of packed operands: columns of a 12 elements apart, rows of b 16. It is bound by two
-// fused multiply-adds a cycle.
+// gemmWidePackedF64 is gemmWide12F64 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 12 elements apart, rows of b 16. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int, panels int)
 
 // transpose4F64 turns squares of 4 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -631,6 +637,12 @@ func transpose4F64(dst *float64, dstRow int, src *float64, srcRow int, squares i
 //
 //go:noescape
 func transpose2F64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+
+// piecesF64 does n pieces, each for a number of rows. It is bound by loads of 64 bytes that straddle two lines, and
+// by a store for each.
+//
+//go:noescape
+func piecesF64(dst *float64, src *float64, from int, dstRow int, srcRow int, rows int, pieces *byte, n int)
 
 // uint8ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
 //

@@ -69,10 +69,10 @@ func init() {
 	copyRunsBytes = copyRuns
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
 		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,
-	}, gemmPackedF32, pack32}}
+	}, gemmPackedF32, pack32, nil}}
 	tiles64 = []*Tile[float64]{{6, 8, 8, []tileKernel[float64]{
 		nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64,
-	}, gemmPackedF64, pack64}}
+	}, gemmPackedF64, pack64, nil}}
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
 		chain32, chain64 = chainF32, chainF64
 		extremes32 = append(extremes32, wideExtremes(extremes32[len(extremes32)-1], updateMaxWideF32, updateMinWideF32))
@@ -82,11 +82,11 @@ func init() {
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
 			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
 			gemmWide8F32, gemmWide9F32, gemmWide10F32, gemmWide11F32, gemmWide12F32,
-		}, gemmWidePackedF32, packWideBy(transposeFourF32)})
+		}, gemmWidePackedF32, packWideBy(transposeFourF32), piecesF32})
 		tiles64 = append(tiles64, &Tile[float64]{12, 16, 12, []tileKernel[float64]{
 			nil, gemmWide1F64, gemmWide2F64, gemmWide3F64, gemmWide4F64, gemmWide5F64, gemmWide6F64, gemmWide7F64,
 			gemmWide8F64, gemmWide9F64, gemmWide10F64, gemmWide11F64, gemmWide12F64,
-		}, gemmWidePackedF64, packWideBy(transpose4F64)})
+		}, gemmWidePackedF64, packWideBy(transpose4F64), piecesF64})
 	}
 }
 

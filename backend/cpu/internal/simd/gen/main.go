@@ -28,6 +28,7 @@ func main() {
 		compares(e)
 		extremes(e)
 		products(e)
+		pieces(e)
 	}
 	roundings()
 	elementary()
