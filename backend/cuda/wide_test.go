@@ -32,7 +32,7 @@ func replace(t *testing.T, family string, change func(ptx string) string) (n int
 		if planted && name != mutant || !planted && testing.Short() && i%4 != 0 {
 			continue
 		}
-		text := kernelText(family, name)
+		text := kernels.One(family, name)
 		changed := change(text)
 		if changed == text {
 			continue
