@@ -93,17 +93,29 @@ func (k *argLines[E, K]) run(x *Exec, dst tensor.Write, src tensor.Read) {
 func (r *argRun[E, K]) chunk(lo, hi int) {
 	p := r.p
 	w := p.spare.Get()
-	w.row, w.best, w.at = grown(w.row, max(argBlock, p.width)), grown(w.best, p.width), grown(w.at, p.width)
+	most := max(p.width, resultsAtOnce)
+	w.row, w.best, w.at = grown(w.row, max(argBlock, p.width)), grown(w.best, most), grown(w.at, most)
 	w.s.seek(&p.lines, p.width, lo/r.pieces)
 	for item := lo; item < hi; item++ {
 		piece, n := item%r.pieces, w.s.size()
+		if r.pieces == 1 && p.width == 1 {
+			n = min(hi-item, p.lines.row-w.s.i, resultsAtOnce)
+			base := w.s.at(0)
+			for c := range n {
+				_, w.at[c] = r.line(w, base+c*p.lines.step[0], 0, p.length)
+			}
+			storeIndices(r.dst, p.index, w.s.at(1), p.lines.step[1], w.at[:n])
+			w.s.advance(n)
+			item += n - 1
+			continue
+		}
 		best, at := w.best[:n], w.at[:n]
 		if r.pieces > 1 {
 			best, at = r.best[item*p.width:][:n], r.at[item*p.width:][:n]
 		}
 		from, to := pieceOf(p.length, piece, r.pieces)
 		if p.width == 1 {
-			best[0], at[0] = r.line(w, from, to)
+			best[0], at[0] = r.line(w, w.s.at(0), from, to)
 		} else {
 			r.columns(w, best, at, from, to)
 		}
@@ -117,9 +129,9 @@ func (r *argRun[E, K]) chunk(lo, hi int) {
 	p.spare.Put(w)
 }
 
-// line searches elements from to to − 1 of one line.
-func (r *argRun[E, K]) line(w *argScratch[K], from, to int) (best K, at int) {
-	p, base := r.p, w.s.at(0)
+// line searches elements from to to − 1 of the line that begins at base.
+func (r *argRun[E, K]) line(w *argScratch[K], base, from, to int) (best K, at int) {
+	p := r.p
 	block := argBlock
 	if p.direct && p.step == 1 {
 		block = to - from

@@ -10,12 +10,13 @@ package simd
 //go:noescape
 func sumBlockF32(x *float32, n int) float32
 
-// sumTreeF32 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
-// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
-// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
+// sumTreeF32 is the tree of 4·blocks blocks of 128 elements; blocks is a power of two, and less than 1<<8.
+// The four quarters are taken side by side, each by a binary counter of its blocks: they hide the latency of
+// each other's additions, and are as many streams. One stream reaches 0.88 of what the memory gives, four all
+// of it. It is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumTreeF32(x *float32, fours int, rest float32, more int) float32
+func sumTreeF32(x *float32, blocks int) float32
 
 // sumLinesF32 continues the cumulative sums of 8 lines by blocks of 32 elements. A square of elements is
 // turned, so that a register holds one of each line, and its sums are turned back: it is bound by the
@@ -333,12 +334,13 @@ func piecesF32(dst *float32, src *float32, from int, dstRow int, srcRow int, row
 //go:noescape
 func sumBlockF64(x *float64, n int) float64
 
-// sumTreeF64 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
-// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
-// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
+// sumTreeF64 is the tree of 4·blocks blocks of 128 elements; blocks is a power of two, and less than 1<<8.
+// The four quarters are taken side by side, each by a binary counter of its blocks: they hide the latency of
+// each other's additions, and are as many streams. One stream reaches 0.88 of what the memory gives, four all
+// of it. It is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+func sumTreeF64(x *float64, blocks int) float64
 
 // sumLinesF64 continues the cumulative sums of 4 lines by blocks of 32 elements. A square of elements is
 // turned, so that a register holds one of each line, and its sums are turned back: it is bound by the
@@ -768,6 +770,32 @@ func chainF32(out *float32, x *float32, links *byte, count int, from int, n int,
 //go:noescape
 func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
 
+// greatestWideF32 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func greatestWideF32(x *float32, n int) (m float32, nan uint32)
+
+// smallestWideF32 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func smallestWideF32(x *float32, n int) (m float32, nan uint32)
+
+// firstMaxWideF32 is where the extreme of n elements, 64 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMaxWideF32(x *float32, n int) (at int, nan uint32)
+
+// firstMinWideF32 is where the extreme of n elements, 64 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMinWideF32(x *float32, n int) (at int, nan uint32)
+
 // updateMaxWideF32 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
 // one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
 // is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
@@ -783,6 +811,32 @@ func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int,
 //
 //go:noescape
 func updateMinWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+
+// greatestWideF64 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func greatestWideF64(x *float64, n int) (m float64, nan uint32)
+
+// smallestWideF64 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func smallestWideF64(x *float64, n int) (m float64, nan uint32)
+
+// firstMaxWideF64 is where the extreme of n elements, 32 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMaxWideF64(x *float64, n int) (at int, nan uint32)
+
+// firstMinWideF64 is where the extreme of n elements, 32 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMinWideF64(x *float64, n int) (at int, nan uint32)
 
 // updateMaxWideF64 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
 // one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register

@@ -57,16 +57,17 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumTreeF32(x *float32, fours int, rest float32, more int) float32
+// func sumTreeF32(x *float32, blocks int) float32
 // Requires: AVX, MMX+, SSE
-TEXT ·sumTreeF32(SB), NOSPLIT, $40-36
+TEXT ·sumTreeF32(SB), NOSPLIT, $128-20
 	MOVQ x+0(FP), AX
-	MOVQ fours+8(FP), CX
+	MOVQ blocks+8(FP), CX
+	MOVQ CX, SI
+	SHLQ $0x09, SI
+	LEAQ (SI)(SI*2), DI
 	XORQ DX, DX
 
 loop:
-	CMPQ   DX, CX
-	JGE    total
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -75,21 +76,20 @@ loop:
 
 four:
 	PREFETCHT0   4096(AX)
-	PREFETCHT0   4608(AX)
-	PREFETCHT0   5120(AX)
-	PREFETCHT0   5632(AX)
+	PREFETCHT0   4096(AX)(SI*1)
+	PREFETCHT0   4096(AX)(SI*2)
+	PREFETCHT0   4096(AX)(DI*1)
 	VADDPS       (AX), Y0, Y0
-	VADDPS       512(AX), Y1, Y1
-	VADDPS       1024(AX), Y2, Y2
-	VADDPS       1536(AX), Y3, Y3
+	VADDPS       (AX)(SI*1), Y1, Y1
+	VADDPS       (AX)(SI*2), Y2, Y2
+	VADDPS       (AX)(DI*1), Y3, Y3
 	VADDPS       32(AX), Y0, Y0
-	VADDPS       544(AX), Y1, Y1
-	VADDPS       1056(AX), Y2, Y2
-	VADDPS       1568(AX), Y3, Y3
+	VADDPS       32(AX)(SI*1), Y1, Y1
+	VADDPS       32(AX)(SI*2), Y2, Y2
+	VADDPS       32(AX)(DI*1), Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
 	JNZ          four
-	ADDQ         $0x00000600, AX
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPS       X4, X0, X0
 	VEXTRACTF128 $0x01, Y1, X4
@@ -107,49 +107,24 @@ four:
 	VSHUFPS      $0x88, X0, X4, X1
 	VSHUFPS      $0xdd, X0, X4, X0
 	VADDPS       X0, X1, X1
-	VHADDPS      X1, X1, X1
-	VHADDPS      X1, X1, X1
 	MOVQ         DX, BX
-	LEAQ         (SP), SI
+	LEAQ         (SP), R8
 
 join:
 	SHRQ   $0x01, BX
 	JCC    store
-	VADDSS (SI), X1, X1
-	ADDQ   $0x04, SI
+	VADDPS (R8), X1, X1
+	ADDQ   $0x00000010, R8
 	JMP    join
 
 store:
-	VMOVSS X1, (SI)
-	INCQ   DX
-	JMP    loop
-
-total:
-	LEAQ  (SP), SI
-	MOVQ  more+24(FP), AX
-	MOVSS rest+16(FP), X0
-	TESTQ AX, AX
-	JNZ   levels
-
-first:
-	VMOVSS (SI), X0
-	ADDQ   $0x04, SI
-	SHRQ   $0x01, DX
-	JCC    first
-
-levels:
-	TESTQ  DX, DX
-	JZ     done
-	SHRQ   $0x01, DX
-	JCC    empty
-	VADDSS (SI), X0, X0
-
-empty:
-	ADDQ $0x04, SI
-	JMP  levels
-
-done:
-	MOVSS X0, ret+32(FP)
+	VMOVUPS X1, (R8)
+	INCQ    DX
+	CMPQ    DX, CX
+	JLT     loop
+	VHADDPS X1, X1, X1
+	VHADDPS X1, X1, X1
+	MOVSS   X1, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -4877,16 +4852,17 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+// func sumTreeF64(x *float64, blocks int) float64
 // Requires: AVX, MMX+, SSE2
-TEXT ·sumTreeF64(SB), NOSPLIT, $80-40
+TEXT ·sumTreeF64(SB), NOSPLIT, $256-24
 	MOVQ x+0(FP), AX
-	MOVQ fours+8(FP), CX
+	MOVQ blocks+8(FP), CX
+	MOVQ CX, SI
+	SHLQ $0x0a, SI
+	LEAQ (SI)(SI*2), DI
 	XORQ DX, DX
 
 loop:
-	CMPQ   DX, CX
-	JGE    total
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -4898,85 +4874,59 @@ loop:
 	MOVQ   $0x00000008, BX
 
 four:
-	PREFETCHT0   4096(AX)
-	PREFETCHT0   5120(AX)
-	PREFETCHT0   6144(AX)
-	PREFETCHT0   7168(AX)
-	VADDPD       (AX), Y0, Y0
-	VADDPD       32(AX), Y1, Y1
-	VADDPD       1024(AX), Y2, Y2
-	VADDPD       1056(AX), Y3, Y3
-	VADDPD       2048(AX), Y4, Y4
-	VADDPD       2080(AX), Y5, Y5
-	VADDPD       3072(AX), Y6, Y6
-	VADDPD       3104(AX), Y7, Y7
-	VADDPD       64(AX), Y0, Y0
-	VADDPD       96(AX), Y1, Y1
-	VADDPD       1088(AX), Y2, Y2
-	VADDPD       1120(AX), Y3, Y3
-	VADDPD       2112(AX), Y4, Y4
-	VADDPD       2144(AX), Y5, Y5
-	VADDPD       3136(AX), Y6, Y6
-	VADDPD       3168(AX), Y7, Y7
-	ADDQ         $0x00000080, AX
-	DECQ         BX
-	JNZ          four
-	ADDQ         $0x00000c00, AX
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VPERM2F128   $0x20, Y2, Y0, Y1
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPD       Y0, Y1, Y1
-	VPERM2F128   $0x20, Y6, Y4, Y0
-	VPERM2F128   $0x31, Y6, Y4, Y2
-	VADDPD       Y2, Y0, Y0
-	VHADDPD      Y0, Y1, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VHADDPD      X0, X0, X0
-	MOVQ         DX, BX
-	LEAQ         (SP), SI
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4096(AX)(SI*1)
+	PREFETCHT0 4096(AX)(SI*2)
+	PREFETCHT0 4096(AX)(DI*1)
+	VADDPD     (AX), Y0, Y0
+	VADDPD     32(AX), Y1, Y1
+	VADDPD     (AX)(SI*1), Y2, Y2
+	VADDPD     32(AX)(SI*1), Y3, Y3
+	VADDPD     (AX)(SI*2), Y4, Y4
+	VADDPD     32(AX)(SI*2), Y5, Y5
+	VADDPD     (AX)(DI*1), Y6, Y6
+	VADDPD     32(AX)(DI*1), Y7, Y7
+	VADDPD     64(AX), Y0, Y0
+	VADDPD     96(AX), Y1, Y1
+	VADDPD     64(AX)(SI*1), Y2, Y2
+	VADDPD     96(AX)(SI*1), Y3, Y3
+	VADDPD     64(AX)(SI*2), Y4, Y4
+	VADDPD     96(AX)(SI*2), Y5, Y5
+	VADDPD     64(AX)(DI*1), Y6, Y6
+	VADDPD     96(AX)(DI*1), Y7, Y7
+	ADDQ       $0x00000080, AX
+	DECQ       BX
+	JNZ        four
+	VADDPD     Y1, Y0, Y0
+	VADDPD     Y3, Y2, Y2
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y7, Y6, Y6
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VADDPD     Y0, Y1, Y1
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x31, Y6, Y4, Y2
+	VADDPD     Y2, Y0, Y0
+	VHADDPD    Y0, Y1, Y0
+	MOVQ       DX, BX
+	LEAQ       (SP), R8
 
 join:
 	SHRQ   $0x01, BX
 	JCC    store
-	VADDSD (SI), X0, X0
-	ADDQ   $0x08, SI
+	VADDPD (R8), Y0, Y0
+	ADDQ   $0x00000020, R8
 	JMP    join
 
 store:
-	VMOVSD X0, (SI)
-	INCQ   DX
-	JMP    loop
-
-total:
-	LEAQ  (SP), SI
-	MOVQ  more+24(FP), AX
-	MOVSD rest+16(FP), X0
-	TESTQ AX, AX
-	JNZ   levels
-
-first:
-	VMOVSD (SI), X0
-	ADDQ   $0x08, SI
-	SHRQ   $0x01, DX
-	JCC    first
-
-levels:
-	TESTQ  DX, DX
-	JZ     done
-	SHRQ   $0x01, DX
-	JCC    empty
-	VADDSD (SI), X0, X0
-
-empty:
-	ADDQ $0x08, SI
-	JMP  levels
-
-done:
-	MOVSD X0, ret+32(FP)
+	VMOVUPD      Y0, (R8)
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          loop
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VHADDPD      X0, X0, X0
+	MOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -13493,6 +13443,536 @@ done:
 	VZEROUPPER
 	RET
 
+// func greatestWideF32(x *float32, n int) (m float32, nan uint32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
+TEXT ·greatestWideF32(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x06, DX
+	MOVQ         DX, SI
+	SHLQ         $0x06, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000003f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS (AX), Z1
+	VBROADCASTSS (AX), Z2
+	VBROADCASTSS (AX), Z3
+	TESTQ        DX, DX
+	JZ           rest
+
+loop:
+	VMOVUPS  (AX), Z4
+	VRANGEPS $0x05, Z4, Z0, Z0
+	VMOVUPS  (AX)(SI*1), Z5
+	VRANGEPS $0x05, Z5, Z1, Z1
+	VMOVUPS  (AX)(SI*2), Z6
+	VRANGEPS $0x05, Z6, Z2, Z2
+	VMOVUPS  (AX)(BX*1), Z7
+	VRANGEPS $0x05, Z7, Z3, Z3
+	VCMPPS   $0x07, Z4, Z5, K1, K1
+	VCMPPS   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, AX
+	DECQ     DX
+	JNZ      loop
+	ADDQ     BX, AX
+
+rest:
+	TESTQ CX, CX
+	JZ    done
+
+register:
+	VMOVAPS  Z0, Z4
+	MOVL     $0x0000ffff, DX
+	BZHIL    CX, DX, DX
+	KMOVW    DX, K3
+	VMOVUPS  (AX), K3, Z4
+	VRANGEPS $0x05, Z4, Z0, Z0
+	VCMPPS   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x40, AX
+	SUBQ     $0x00000010, CX
+	JG       register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x0000ffff, AX
+	MOVL          AX, nan+20(FP)
+	VRANGEPS      $0x05, Z1, Z0, Z0
+	VRANGEPS      $0x05, Z3, Z2, Z2
+	VRANGEPS      $0x05, Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VRANGEPS      $0x05, Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VRANGEPS      $0x05, X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VRANGEPS      $0x05, X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VRANGEPS      $0x05, X1, X0, X0
+	MOVSS         X0, m+16(FP)
+	VZEROUPPER
+	RET
+
+// func smallestWideF32(x *float32, n int) (m float32, nan uint32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
+TEXT ·smallestWideF32(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x06, DX
+	MOVQ         DX, SI
+	SHLQ         $0x06, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000003f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS (AX), Z1
+	VBROADCASTSS (AX), Z2
+	VBROADCASTSS (AX), Z3
+	TESTQ        DX, DX
+	JZ           rest
+
+loop:
+	VMOVUPS  (AX), Z4
+	VRANGEPS $0x04, Z4, Z0, Z0
+	VMOVUPS  (AX)(SI*1), Z5
+	VRANGEPS $0x04, Z5, Z1, Z1
+	VMOVUPS  (AX)(SI*2), Z6
+	VRANGEPS $0x04, Z6, Z2, Z2
+	VMOVUPS  (AX)(BX*1), Z7
+	VRANGEPS $0x04, Z7, Z3, Z3
+	VCMPPS   $0x07, Z4, Z5, K1, K1
+	VCMPPS   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, AX
+	DECQ     DX
+	JNZ      loop
+	ADDQ     BX, AX
+
+rest:
+	TESTQ CX, CX
+	JZ    done
+
+register:
+	VMOVAPS  Z0, Z4
+	MOVL     $0x0000ffff, DX
+	BZHIL    CX, DX, DX
+	KMOVW    DX, K3
+	VMOVUPS  (AX), K3, Z4
+	VRANGEPS $0x04, Z4, Z0, Z0
+	VCMPPS   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x40, AX
+	SUBQ     $0x00000010, CX
+	JG       register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x0000ffff, AX
+	MOVL          AX, nan+20(FP)
+	VRANGEPS      $0x04, Z1, Z0, Z0
+	VRANGEPS      $0x04, Z3, Z2, Z2
+	VRANGEPS      $0x04, Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VRANGEPS      $0x04, Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VRANGEPS      $0x04, X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VRANGEPS      $0x04, X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VRANGEPS      $0x04, X1, X0, X0
+	MOVSS         X0, m+16(FP)
+	VZEROUPPER
+	RET
+
+// func firstMaxWideF32(x *float32, n int) (at int, nan uint32)
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV
+TEXT ·firstMaxWideF32(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x08, DX
+	MOVQ         DX, SI
+	SHLQ         $0x08, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x000000ff, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	MOVQ         AX, DI
+	MOVQ         n+8(FP), R8
+	SUBQ         $0x00000040, R8
+	VBROADCASTSS (DI), Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS (DI), Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS (DI), Z4
+	VPXORD       Z5, Z5, Z5
+	VBROADCASTSS (DI), Z6
+	VPXORD       Z7, Z7, Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPSUBD       Z8, Z9, Z10
+	TESTQ        DX, DX
+	JZ           groups
+
+loop:
+	VMOVUPS   (AX), Z11
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   128(AX), Z13
+	VMOVUPS   192(AX), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z0, Z11, K3
+	VMOVUPS   Z11, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	VMOVUPS   (AX)(SI*1), Z11
+	VMOVUPS   64(AX)(SI*1), Z12
+	VMOVUPS   128(AX)(SI*1), Z13
+	VMOVUPS   192(AX)(SI*1), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z2, Z11, K3
+	VMOVUPS   Z11, K3, Z2
+	VMOVDQA32 Z9, K3, Z3
+	VMOVUPS   (AX)(SI*2), Z11
+	VMOVUPS   64(AX)(SI*2), Z12
+	VMOVUPS   128(AX)(SI*2), Z13
+	VMOVUPS   192(AX)(SI*2), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z4, Z11, K3
+	VMOVUPS   Z11, K3, Z4
+	VMOVDQA32 Z9, K3, Z5
+	VMOVUPS   (AX)(BX*1), Z11
+	VMOVUPS   64(AX)(BX*1), Z12
+	VMOVUPS   128(AX)(BX*1), Z13
+	VMOVUPS   192(AX)(BX*1), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z6, Z11, K3
+	VMOVUPS   Z11, K3, Z6
+	VMOVDQA32 Z9, K3, Z7
+	VPADDD    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	DECQ      DX
+	JNZ       loop
+	ADDQ      BX, AX
+	VMOVDQA64 Z9, Z11
+	VPADDD    Z9, Z3, Z3
+	VPADDD    Z11, Z9, Z9
+	VPADDD    Z9, Z5, Z5
+	VPADDD    Z11, Z9, Z9
+	VPADDD    Z9, Z7, Z7
+	VPADDD    Z11, Z9, Z9
+
+groups:
+	SUBQ      $0x00000040, CX
+	JL        rest
+	VMOVUPS   (AX), Z11
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   128(AX), Z13
+	VMOVUPS   192(AX), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z0, Z11, K3
+	VMOVUPS   Z11, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	VPADDD    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	JMP       groups
+
+rest:
+	ADDQ $0x00000040, CX
+	JZ   done
+
+register:
+	VMOVAPS   Z0, Z10
+	MOVL      $0x0000ffff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K3
+	VMOVUPS   (AX), K3, Z10
+	VCMPPS    $0x07, Z10, Z10, K1, K1
+	VCMPPS    $0x1e, Z0, Z10, K3
+	VMOVUPS   Z10, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x00000010, CX
+	JG        register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x0000ffff, AX
+	MOVL          AX, nan+24(FP)
+	VMAXPS        Z2, Z0, Z9
+	VMAXPS        Z4, Z9, Z9
+	VMAXPS        Z6, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VMAXPS        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VMAXPS        X10, X9, X9
+	VPSHUFD       $0x4e, X9, X10
+	VMAXPS        X10, X9, X9
+	VPSHUFD       $0xb1, X9, X10
+	VMAXPS        X10, X9, X9
+	VBROADCASTSS  X9, Z9
+	VMOVDQA64     Z8, Z10
+	VCMPPS        $0x00, Z0, Z9, K3
+	VMOVDQA32     Z1, K3, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z2, Z9, K3
+	VMOVDQA32     Z3, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z4, Z9, K3
+	VMOVDQA32     Z5, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z6, Z9, K3
+	VMOVDQA32     Z7, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VPMINUD       Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VPMINUD       X0, X10, X10
+	VPSHUFD       $0x4e, X10, X0
+	VPMINUD       X0, X10, X10
+	VPSHUFD       $0xb1, X10, X0
+	VPMINUD       X0, X10, X10
+	VMOVD         X10, AX
+	SHLQ          $0x06, AX
+	CMPQ          AX, R8
+	CMOVQHI       R8, AX
+	VCMPPS        $0x00, 192(DI)(AX*4), Z9, K3
+	KMOVW         K3, CX
+	VCMPPS        $0x00, 128(DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPS        $0x00, 64(DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPS        $0x00, (DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	TZCNTQ        CX, CX
+	ADDQ          CX, AX
+	MOVQ          AX, at+16(FP)
+	VZEROUPPER
+	RET
+
+// func firstMinWideF32(x *float32, n int) (at int, nan uint32)
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV
+TEXT ·firstMinWideF32(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x08, DX
+	MOVQ         DX, SI
+	SHLQ         $0x08, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x000000ff, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	MOVQ         AX, DI
+	MOVQ         n+8(FP), R8
+	SUBQ         $0x00000040, R8
+	VBROADCASTSS (DI), Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS (DI), Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS (DI), Z4
+	VPXORD       Z5, Z5, Z5
+	VBROADCASTSS (DI), Z6
+	VPXORD       Z7, Z7, Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPSUBD       Z8, Z9, Z10
+	TESTQ        DX, DX
+	JZ           groups
+
+loop:
+	VMOVUPS   (AX), Z11
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   128(AX), Z13
+	VMOVUPS   192(AX), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z0, Z11, K3
+	VMOVUPS   Z11, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	VMOVUPS   (AX)(SI*1), Z11
+	VMOVUPS   64(AX)(SI*1), Z12
+	VMOVUPS   128(AX)(SI*1), Z13
+	VMOVUPS   192(AX)(SI*1), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z2, Z11, K3
+	VMOVUPS   Z11, K3, Z2
+	VMOVDQA32 Z9, K3, Z3
+	VMOVUPS   (AX)(SI*2), Z11
+	VMOVUPS   64(AX)(SI*2), Z12
+	VMOVUPS   128(AX)(SI*2), Z13
+	VMOVUPS   192(AX)(SI*2), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z4, Z11, K3
+	VMOVUPS   Z11, K3, Z4
+	VMOVDQA32 Z9, K3, Z5
+	VMOVUPS   (AX)(BX*1), Z11
+	VMOVUPS   64(AX)(BX*1), Z12
+	VMOVUPS   128(AX)(BX*1), Z13
+	VMOVUPS   192(AX)(BX*1), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z6, Z11, K3
+	VMOVUPS   Z11, K3, Z6
+	VMOVDQA32 Z9, K3, Z7
+	VPADDD    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	DECQ      DX
+	JNZ       loop
+	ADDQ      BX, AX
+	VMOVDQA64 Z9, Z11
+	VPADDD    Z9, Z3, Z3
+	VPADDD    Z11, Z9, Z9
+	VPADDD    Z9, Z5, Z5
+	VPADDD    Z11, Z9, Z9
+	VPADDD    Z9, Z7, Z7
+	VPADDD    Z11, Z9, Z9
+
+groups:
+	SUBQ      $0x00000040, CX
+	JL        rest
+	VMOVUPS   (AX), Z11
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   128(AX), Z13
+	VMOVUPS   192(AX), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z0, Z11, K3
+	VMOVUPS   Z11, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	VPADDD    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	JMP       groups
+
+rest:
+	ADDQ $0x00000040, CX
+	JZ   done
+
+register:
+	VMOVAPS   Z0, Z10
+	MOVL      $0x0000ffff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K3
+	VMOVUPS   (AX), K3, Z10
+	VCMPPS    $0x07, Z10, Z10, K1, K1
+	VCMPPS    $0x11, Z0, Z10, K3
+	VMOVUPS   Z10, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x00000010, CX
+	JG        register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x0000ffff, AX
+	MOVL          AX, nan+24(FP)
+	VMINPS        Z2, Z0, Z9
+	VMINPS        Z4, Z9, Z9
+	VMINPS        Z6, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VMINPS        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VMINPS        X10, X9, X9
+	VPSHUFD       $0x4e, X9, X10
+	VMINPS        X10, X9, X9
+	VPSHUFD       $0xb1, X9, X10
+	VMINPS        X10, X9, X9
+	VBROADCASTSS  X9, Z9
+	VMOVDQA64     Z8, Z10
+	VCMPPS        $0x00, Z0, Z9, K3
+	VMOVDQA32     Z1, K3, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z2, Z9, K3
+	VMOVDQA32     Z3, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z4, Z9, K3
+	VMOVDQA32     Z5, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z6, Z9, K3
+	VMOVDQA32     Z7, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VPMINUD       Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VPMINUD       X0, X10, X10
+	VPSHUFD       $0x4e, X10, X0
+	VPMINUD       X0, X10, X10
+	VPSHUFD       $0xb1, X10, X0
+	VPMINUD       X0, X10, X10
+	VMOVD         X10, AX
+	SHLQ          $0x06, AX
+	CMPQ          AX, R8
+	CMOVQHI       R8, AX
+	VCMPPS        $0x00, 192(DI)(AX*4), Z9, K3
+	KMOVW         K3, CX
+	VCMPPS        $0x00, 128(DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPS        $0x00, 64(DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPS        $0x00, (DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	TZCNTQ        CX, CX
+	ADDQ          CX, AX
+	MOVQ          AX, at+16(FP)
+	VZEROUPPER
+	RET
+
 // func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·updateMaxWideF32(SB), NOSPLIT, $0-56
@@ -13830,6 +14310,524 @@ register_next0:
 	JG   register
 
 done:
+	VZEROUPPER
+	RET
+
+// func greatestWideF64(x *float64, n int) (m float64, nan uint32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
+TEXT ·greatestWideF64(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x05, DX
+	MOVQ         DX, SI
+	SHLQ         $0x06, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000001f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	VBROADCASTSD (AX), Z0
+	VBROADCASTSD (AX), Z1
+	VBROADCASTSD (AX), Z2
+	VBROADCASTSD (AX), Z3
+	TESTQ        DX, DX
+	JZ           rest
+
+loop:
+	VMOVUPD  (AX), Z4
+	VRANGEPD $0x05, Z4, Z0, Z0
+	VMOVUPD  (AX)(SI*1), Z5
+	VRANGEPD $0x05, Z5, Z1, Z1
+	VMOVUPD  (AX)(SI*2), Z6
+	VRANGEPD $0x05, Z6, Z2, Z2
+	VMOVUPD  (AX)(BX*1), Z7
+	VRANGEPD $0x05, Z7, Z3, Z3
+	VCMPPD   $0x07, Z4, Z5, K1, K1
+	VCMPPD   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, AX
+	DECQ     DX
+	JNZ      loop
+	ADDQ     BX, AX
+
+rest:
+	TESTQ CX, CX
+	JZ    done
+
+register:
+	VMOVAPS  Z0, Z4
+	MOVL     $0x000000ff, DX
+	BZHIL    CX, DX, DX
+	KMOVW    DX, K3
+	VMOVUPD  (AX), K3, Z4
+	VRANGEPD $0x05, Z4, Z0, Z0
+	VCMPPD   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x40, AX
+	SUBQ     $0x00000008, CX
+	JG       register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x000000ff, AX
+	MOVL          AX, nan+24(FP)
+	VRANGEPD      $0x05, Z1, Z0, Z0
+	VRANGEPD      $0x05, Z3, Z2, Z2
+	VRANGEPD      $0x05, Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VRANGEPD      $0x05, Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VRANGEPD      $0x05, X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VRANGEPD      $0x05, X1, X0, X0
+	MOVSD         X0, m+16(FP)
+	VZEROUPPER
+	RET
+
+// func smallestWideF64(x *float64, n int) (m float64, nan uint32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
+TEXT ·smallestWideF64(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x05, DX
+	MOVQ         DX, SI
+	SHLQ         $0x06, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000001f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	VBROADCASTSD (AX), Z0
+	VBROADCASTSD (AX), Z1
+	VBROADCASTSD (AX), Z2
+	VBROADCASTSD (AX), Z3
+	TESTQ        DX, DX
+	JZ           rest
+
+loop:
+	VMOVUPD  (AX), Z4
+	VRANGEPD $0x04, Z4, Z0, Z0
+	VMOVUPD  (AX)(SI*1), Z5
+	VRANGEPD $0x04, Z5, Z1, Z1
+	VMOVUPD  (AX)(SI*2), Z6
+	VRANGEPD $0x04, Z6, Z2, Z2
+	VMOVUPD  (AX)(BX*1), Z7
+	VRANGEPD $0x04, Z7, Z3, Z3
+	VCMPPD   $0x07, Z4, Z5, K1, K1
+	VCMPPD   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, AX
+	DECQ     DX
+	JNZ      loop
+	ADDQ     BX, AX
+
+rest:
+	TESTQ CX, CX
+	JZ    done
+
+register:
+	VMOVAPS  Z0, Z4
+	MOVL     $0x000000ff, DX
+	BZHIL    CX, DX, DX
+	KMOVW    DX, K3
+	VMOVUPD  (AX), K3, Z4
+	VRANGEPD $0x04, Z4, Z0, Z0
+	VCMPPD   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x40, AX
+	SUBQ     $0x00000008, CX
+	JG       register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x000000ff, AX
+	MOVL          AX, nan+24(FP)
+	VRANGEPD      $0x04, Z1, Z0, Z0
+	VRANGEPD      $0x04, Z3, Z2, Z2
+	VRANGEPD      $0x04, Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VRANGEPD      $0x04, Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VRANGEPD      $0x04, X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VRANGEPD      $0x04, X1, X0, X0
+	MOVSD         X0, m+16(FP)
+	VZEROUPPER
+	RET
+
+// func firstMaxWideF64(x *float64, n int) (at int, nan uint32)
+// Requires: AVX, AVX512F, AVX512VL, BMI, BMI2, CMOV
+TEXT ·firstMaxWideF64(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x07, DX
+	MOVQ         DX, SI
+	SHLQ         $0x08, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000007f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	MOVQ         AX, DI
+	MOVQ         n+8(FP), R8
+	SUBQ         $0x00000020, R8
+	VBROADCASTSD (DI), Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSD (DI), Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSD (DI), Z4
+	VPXORD       Z5, Z5, Z5
+	VBROADCASTSD (DI), Z6
+	VPXORD       Z7, Z7, Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPSUBQ       Z8, Z9, Z10
+	TESTQ        DX, DX
+	JZ           groups
+
+loop:
+	VMOVUPD   (AX), Z11
+	VMOVUPD   64(AX), Z12
+	VMOVUPD   128(AX), Z13
+	VMOVUPD   192(AX), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z0, Z11, K3
+	VMOVUPD   Z11, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	VMOVUPD   (AX)(SI*1), Z11
+	VMOVUPD   64(AX)(SI*1), Z12
+	VMOVUPD   128(AX)(SI*1), Z13
+	VMOVUPD   192(AX)(SI*1), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z2, Z11, K3
+	VMOVUPD   Z11, K3, Z2
+	VMOVDQA64 Z9, K3, Z3
+	VMOVUPD   (AX)(SI*2), Z11
+	VMOVUPD   64(AX)(SI*2), Z12
+	VMOVUPD   128(AX)(SI*2), Z13
+	VMOVUPD   192(AX)(SI*2), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z4, Z11, K3
+	VMOVUPD   Z11, K3, Z4
+	VMOVDQA64 Z9, K3, Z5
+	VMOVUPD   (AX)(BX*1), Z11
+	VMOVUPD   64(AX)(BX*1), Z12
+	VMOVUPD   128(AX)(BX*1), Z13
+	VMOVUPD   192(AX)(BX*1), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z6, Z11, K3
+	VMOVUPD   Z11, K3, Z6
+	VMOVDQA64 Z9, K3, Z7
+	VPADDQ    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	DECQ      DX
+	JNZ       loop
+	ADDQ      BX, AX
+	VMOVDQA64 Z9, Z11
+	VPADDQ    Z9, Z3, Z3
+	VPADDQ    Z11, Z9, Z9
+	VPADDQ    Z9, Z5, Z5
+	VPADDQ    Z11, Z9, Z9
+	VPADDQ    Z9, Z7, Z7
+	VPADDQ    Z11, Z9, Z9
+
+groups:
+	SUBQ      $0x00000020, CX
+	JL        rest
+	VMOVUPD   (AX), Z11
+	VMOVUPD   64(AX), Z12
+	VMOVUPD   128(AX), Z13
+	VMOVUPD   192(AX), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z0, Z11, K3
+	VMOVUPD   Z11, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	VPADDQ    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	JMP       groups
+
+rest:
+	ADDQ $0x00000020, CX
+	JZ   done
+
+register:
+	VMOVAPS   Z0, Z10
+	MOVL      $0x000000ff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K3
+	VMOVUPD   (AX), K3, Z10
+	VCMPPD    $0x07, Z10, Z10, K1, K1
+	VCMPPD    $0x1e, Z0, Z10, K3
+	VMOVUPD   Z10, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x00000008, CX
+	JG        register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x000000ff, AX
+	MOVL          AX, nan+24(FP)
+	VMAXPD        Z2, Z0, Z9
+	VMAXPD        Z4, Z9, Z9
+	VMAXPD        Z6, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VMAXPD        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VMAXPD        X10, X9, X9
+	VPSHUFD       $0x4e, X9, X10
+	VMAXPD        X10, X9, X9
+	VBROADCASTSD  X9, Z9
+	VMOVDQA64     Z8, Z10
+	VCMPPD        $0x00, Z0, Z9, K3
+	VMOVDQA64     Z1, K3, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z2, Z9, K3
+	VMOVDQA64     Z3, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z4, Z9, K3
+	VMOVDQA64     Z5, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z6, Z9, K3
+	VMOVDQA64     Z7, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VPMINUQ       Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VPMINUQ       X0, X10, X10
+	VPSHUFD       $0x4e, X10, X0
+	VPMINUQ       X0, X10, X10
+	VMOVQ         X10, AX
+	SHLQ          $0x05, AX
+	CMPQ          AX, R8
+	CMOVQHI       R8, AX
+	VCMPPD        $0x00, 192(DI)(AX*8), Z9, K3
+	KMOVW         K3, CX
+	VCMPPD        $0x00, 128(DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPD        $0x00, 64(DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPD        $0x00, (DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	TZCNTQ        CX, CX
+	ADDQ          CX, AX
+	MOVQ          AX, at+16(FP)
+	VZEROUPPER
+	RET
+
+// func firstMinWideF64(x *float64, n int) (at int, nan uint32)
+// Requires: AVX, AVX512F, AVX512VL, BMI, BMI2, CMOV
+TEXT ·firstMinWideF64(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x07, DX
+	MOVQ         DX, SI
+	SHLQ         $0x08, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000007f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	MOVQ         AX, DI
+	MOVQ         n+8(FP), R8
+	SUBQ         $0x00000020, R8
+	VBROADCASTSD (DI), Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSD (DI), Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSD (DI), Z4
+	VPXORD       Z5, Z5, Z5
+	VBROADCASTSD (DI), Z6
+	VPXORD       Z7, Z7, Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPSUBQ       Z8, Z9, Z10
+	TESTQ        DX, DX
+	JZ           groups
+
+loop:
+	VMOVUPD   (AX), Z11
+	VMOVUPD   64(AX), Z12
+	VMOVUPD   128(AX), Z13
+	VMOVUPD   192(AX), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z0, Z11, K3
+	VMOVUPD   Z11, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	VMOVUPD   (AX)(SI*1), Z11
+	VMOVUPD   64(AX)(SI*1), Z12
+	VMOVUPD   128(AX)(SI*1), Z13
+	VMOVUPD   192(AX)(SI*1), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z2, Z11, K3
+	VMOVUPD   Z11, K3, Z2
+	VMOVDQA64 Z9, K3, Z3
+	VMOVUPD   (AX)(SI*2), Z11
+	VMOVUPD   64(AX)(SI*2), Z12
+	VMOVUPD   128(AX)(SI*2), Z13
+	VMOVUPD   192(AX)(SI*2), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z4, Z11, K3
+	VMOVUPD   Z11, K3, Z4
+	VMOVDQA64 Z9, K3, Z5
+	VMOVUPD   (AX)(BX*1), Z11
+	VMOVUPD   64(AX)(BX*1), Z12
+	VMOVUPD   128(AX)(BX*1), Z13
+	VMOVUPD   192(AX)(BX*1), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z6, Z11, K3
+	VMOVUPD   Z11, K3, Z6
+	VMOVDQA64 Z9, K3, Z7
+	VPADDQ    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	DECQ      DX
+	JNZ       loop
+	ADDQ      BX, AX
+	VMOVDQA64 Z9, Z11
+	VPADDQ    Z9, Z3, Z3
+	VPADDQ    Z11, Z9, Z9
+	VPADDQ    Z9, Z5, Z5
+	VPADDQ    Z11, Z9, Z9
+	VPADDQ    Z9, Z7, Z7
+	VPADDQ    Z11, Z9, Z9
+
+groups:
+	SUBQ      $0x00000020, CX
+	JL        rest
+	VMOVUPD   (AX), Z11
+	VMOVUPD   64(AX), Z12
+	VMOVUPD   128(AX), Z13
+	VMOVUPD   192(AX), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z0, Z11, K3
+	VMOVUPD   Z11, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	VPADDQ    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	JMP       groups
+
+rest:
+	ADDQ $0x00000020, CX
+	JZ   done
+
+register:
+	VMOVAPS   Z0, Z10
+	MOVL      $0x000000ff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K3
+	VMOVUPD   (AX), K3, Z10
+	VCMPPD    $0x07, Z10, Z10, K1, K1
+	VCMPPD    $0x11, Z0, Z10, K3
+	VMOVUPD   Z10, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x00000008, CX
+	JG        register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x000000ff, AX
+	MOVL          AX, nan+24(FP)
+	VMINPD        Z2, Z0, Z9
+	VMINPD        Z4, Z9, Z9
+	VMINPD        Z6, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VMINPD        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VMINPD        X10, X9, X9
+	VPSHUFD       $0x4e, X9, X10
+	VMINPD        X10, X9, X9
+	VBROADCASTSD  X9, Z9
+	VMOVDQA64     Z8, Z10
+	VCMPPD        $0x00, Z0, Z9, K3
+	VMOVDQA64     Z1, K3, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z2, Z9, K3
+	VMOVDQA64     Z3, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z4, Z9, K3
+	VMOVDQA64     Z5, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z6, Z9, K3
+	VMOVDQA64     Z7, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VPMINUQ       Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VPMINUQ       X0, X10, X10
+	VPSHUFD       $0x4e, X10, X0
+	VPMINUQ       X0, X10, X10
+	VMOVQ         X10, AX
+	SHLQ          $0x05, AX
+	CMPQ          AX, R8
+	CMOVQHI       R8, AX
+	VCMPPD        $0x00, 192(DI)(AX*8), Z9, K3
+	KMOVW         K3, CX
+	VCMPPD        $0x00, 128(DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPD        $0x00, 64(DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPD        $0x00, (DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	TZCNTQ        CX, CX
+	ADDQ          CX, AX
+	MOVQ          AX, at+16(FP)
 	VZEROUPPER
 	RET
 

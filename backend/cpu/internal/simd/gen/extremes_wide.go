@@ -10,6 +10,10 @@ import (
 
 // extremesWide is what extremes gain by AVX-512.
 func extremesWide(w *wideElem) {
+	endWide(w, "greatestWide", 5)
+	endWide(w, "smallestWide", 4)
+	firstWide(w, "firstMaxWide", w.max, greater)
+	firstWide(w, "firstMinWide", w.min, less)
 	updateWide(w, "updateMaxWide", notLessEqual)
 	updateWide(w, "updateMinWide", notGreaterEqual)
 }
