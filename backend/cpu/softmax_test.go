@@ -186,6 +186,56 @@ func TestSoftmax_lines_of_all_kinds(t *testing.T) {
 	}
 }
 
+// TestSoftmax_columns_of_all_kinds has panels of columns of which some can be done side by side and some cannot: the bits
+// are those of each column alone.
+func TestSoftmax_columns_of_all_kinds(t *testing.T) {
+	usual := tuning.past
+	defer func() { tuning.past = usual }()
+	for _, row := range []struct {
+		why        string
+		rows, cols int
+		at         map[[2]int]float32
+	}{
+		{"one short block, strips of several panels", 16, 1100, nil},
+		{"one block more than short", 17, 33, nil},
+		{"panels of two widths and a rest", 1300, 1030, nil},
+		{"panels of two cache lines", 9000, 41, nil},
+		{"panels of one cache line", 13000, 40, nil},
+		{"columns too long for panels", 25000, 17, nil},
+		{"a NaN between panels that have none", 3000, 150, map[[2]int]float32{{1999, 40}: float32(aNaN)}},
+		{"a NaN in the first row and in the last panel", 3000, 128, map[[2]int]float32{{0, 0}: float32(aNaN), {2999, 127}: float32(aNaN)}},
+		{"infinities", 3000, 130, map[[2]int]float32{{5, 33}: float32(posInf), {6, 64}: float32(negInf), {7, 129}: float32(negInf)}},
+		{"elements far apart", 3000, 96, map[[2]int]float32{{2998, 33}: -90, {1, 95}: 4000}},
+	} {
+		shape := []int{row.rows, row.cols}
+		values := randomValues[float32](rand.New(rand.NewPCG(9, 10)), tensor.Size(shape), false)
+		for at, v := range row.at {
+			values[at[0]*row.cols+at[1]] = v
+		}
+		for _, log := range []bool{false, true} {
+			op := ops.SoftmaxOp{Log: log}
+			want := tensor.Must(tensor.New(tensor.Float32, shape...)) // of columns that are not neighbours
+			if err := softmaxInto(Serial(), op, want.View(), viewAs(t, "holed", shape, values, 7)); err != nil {
+				t.Fatal(err)
+			}
+			for k, past := range []int{usual, 1, 1} {
+				tuning.past = past
+				in := tensor.Must(tensor.FromSlice(slices.Clone(values), shape...)).View()
+				out := in
+				if k < 2 {
+					out = tensor.Must(tensor.New(tensor.Float32, shape...)).View()
+				}
+				if err := softmaxInto(execs[1], op, out, in); err != nil {
+					t.Fatal(err)
+				}
+				if !sameBits(tensor.Must(tensor.Values[float32](out)), tensor.Must(tensor.Values[float32](want))) {
+					t.Errorf("%s: other bits, log %v, past %d, in place %v", row.why, log, past, k == 2)
+				}
+			}
+		}
+	}
+}
+
 func TestSoftmax_in_place(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	for _, log := range []bool{false, true} {

@@ -659,6 +659,21 @@ func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float
 //go:noescape
 func quotientsF32(out *float32, e *float32, s *float32, high *float32, low *float32, step int, n int, past bool)
 
+// spanRowsF32 makes low and high the least and the greatest of themselves and of rows of x, step bytes apart. A NaN
+// of x is passed over. columns is bytes, a multiple of 64, rows a multiple of 4. It is bound by memory.
+//
+//go:noescape
+func spanRowsF32(low *float32, high *float32, x *float32, step int, columns int, rows int)
+
+// softColumnsF32 is rows of a softmax along columns, whose number in bytes is a multiple of 64. For 16 columns table
+// has m, and s, high and low of the columns before. Of what is kept result = keep / s, or keep - s with log, is made,
+// unless there is no result; then keep = exp(x - m), or x - m with log, and the exponentials are added to a lane, the
+// next for each row, unless there is no x. What is ahead of x is fetched. It is bound by arithmetic in float64, and by
+// how many cache lines the CPU can wait for at a time.
+//
+//go:noescape
+func softColumnsF32(lanes *float32, keep *float32, x *float32, table *float32, result *float32, ahead int, laneStep int, laneBytes int, keepStep int, step int, resultStep int, columns int, rows int, log bool, past bool)
+
 // chainF32 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.

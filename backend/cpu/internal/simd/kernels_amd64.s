@@ -11193,6 +11193,426 @@ DATA allOnes<>+24(SB)/4, $0xffffffff
 DATA allOnes<>+28(SB)/4, $0xffffffff
 GLOBL allOnes<>(SB), RODATA|NOPTR, $32
 
+// func spanRowsF32(low *float32, high *float32, x *float32, step int, columns int, rows int)
+// Requires: AVX, AVX512F
+TEXT ·spanRowsF32(SB), NOSPLIT, $0-48
+	MOVQ low+0(FP), AX
+	MOVQ high+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ step+24(FP), BX
+	MOVQ columns+32(FP), SI
+	MOVQ rows+40(FP), DI
+
+rows:
+	LEAQ (DX)(BX*1), R9
+	LEAQ (R9)(BX*1), R10
+	LEAQ (R10)(BX*1), R11
+	XORQ R8, R8
+
+loop:
+	VMOVUPS (AX)(R8*1), Z0
+	VMOVUPS (CX)(R8*1), Z1
+	VMOVUPS (DX)(R8*1), Z2
+	VMINPS  Z0, Z2, Z0
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS (R9)(R8*1), Z2
+	VMINPS  Z0, Z2, Z0
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMINPS  Z0, Z2, Z0
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS (R11)(R8*1), Z2
+	VMINPS  Z0, Z2, Z0
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS Z0, (AX)(R8*1)
+	VMOVUPS Z1, (CX)(R8*1)
+	ADDQ    $0x40, R8
+	CMPQ    R8, SI
+	JNE     loop
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x04, DI
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func softColumnsF32(lanes *float32, keep *float32, x *float32, table *float32, result *float32, ahead int, laneStep int, laneBytes int, keepStep int, step int, resultStep int, columns int, rows int, log bool, past bool)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·softColumnsF32(SB), NOSPLIT, $0-106
+	MOVQ         keep+8(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         table+24(FP), DX
+	MOVQ         result+32(FP), BX
+	MOVQ         columns+88(FP), SI
+	MOVQ         rows+96(FP), DI
+	MOVQ         lanes+0(FP), R8
+	MOVB         log+104(FP), R11
+	MOVB         past+105(FP), R12
+	MOVQ         CX, R10
+	ADDQ         ahead+40(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSD f64x3ff71547652b82fe<>+0(SB), Z0
+	VBROADCASTSD f64x4338000000000000<>+0(SB), Z1
+	VBROADCASTSD f64x3fe62e42fefa39ef<>+0(SB), Z2
+	VBROADCASTSD f64x3f56d75a75dd9607<>+0(SB), Z3
+	VBROADCASTSD f64x3f812701c8978fee<>+0(SB), Z4
+	VBROADCASTSD f64x3fa5554ac7034bc0<>+0(SB), Z5
+	VBROADCASTSD f64x3fc5554035c2199e<>+0(SB), Z6
+	VBROADCASTSD f64x3fe00000028a2040<>+0(SB), Z7
+	VBROADCASTSD f64x3ff000000a2a0632<>+0(SB), Z8
+	VBROADCASTSD f64x3ff0000000000000<>+0(SB), Z9
+	TESTB        R11, R11
+	JNZ          log
+	TESTQ        CX, CX
+	JZ           div_results
+	TESTQ        BX, BX
+	JZ           div_terms
+
+div_both:
+	XORQ R11, R11
+
+div_both_16:
+	VMOVUPS      (AX)(R11*1), Z10
+	VMULPS       192(DX)(R11*4), Z10, Z11
+	VFMADD231PS  128(DX)(R11*4), Z10, Z11
+	VMOVAPS      Z10, Z10
+	VFNMADD231PS 64(DX)(R11*4), Z11, Z10
+	VFMADD231PS  128(DX)(R11*4), Z10, Z11
+	TESTB        R12, R12
+	JNZ          div_both_past
+	VMOVUPS      Z11, (BX)(R11*1)
+	JMP          div_both_written
+
+div_both_past:
+	VMOVNTPS Z11, (BX)(R11*1)
+
+div_both_written:
+	VMOVUPS      (CX)(R11*1), Z10
+	PREFETCHT1   (R10)(R11*1)
+	VSUBPS       (DX)(R11*4), Z10, Z10
+	VMOVUPS      Z10, (AX)(R11*1)
+	VCVTPS2PD    (AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VMOVUPS      Y10, (AX)(R11*1)
+	VADDPS       (R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, (R8)(R11*1)
+	VCVTPS2PD    32(AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VMOVUPS      Y10, 32(AX)(R11*1)
+	VADDPS       32(R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, 32(R8)(R11*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, SI
+	JNE          div_both_16
+	ADDQ         keepStep+64(FP), AX
+	ADDQ         step+72(FP), CX
+	ADDQ         step+72(FP), R10
+	ADDQ         resultStep+80(FP), BX
+	ADDQ         laneStep+48(FP), R9
+	XORQ         R8, R8
+	CMPQ         R9, laneBytes+56(FP)
+	CMOVQEQ      R8, R9
+	MOVQ         lanes+0(FP), R8
+	ADDQ         R9, R8
+	DECQ         DI
+	JNZ          div_both
+	VZEROUPPER
+	RET
+
+div_terms:
+	XORQ R11, R11
+
+div_terms_16:
+	VMOVUPS      (CX)(R11*1), Z10
+	PREFETCHT1   (R10)(R11*1)
+	VSUBPS       (DX)(R11*4), Z10, Z10
+	VMOVUPS      Z10, (AX)(R11*1)
+	VCVTPS2PD    (AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VMOVUPS      Y10, (AX)(R11*1)
+	VADDPS       (R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, (R8)(R11*1)
+	VCVTPS2PD    32(AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VMOVUPS      Y10, 32(AX)(R11*1)
+	VADDPS       32(R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, 32(R8)(R11*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, SI
+	JNE          div_terms_16
+	ADDQ         keepStep+64(FP), AX
+	ADDQ         step+72(FP), CX
+	ADDQ         step+72(FP), R10
+	ADDQ         resultStep+80(FP), BX
+	ADDQ         laneStep+48(FP), R9
+	XORQ         R8, R8
+	CMPQ         R9, laneBytes+56(FP)
+	CMOVQEQ      R8, R9
+	MOVQ         lanes+0(FP), R8
+	ADDQ         R9, R8
+	DECQ         DI
+	JNZ          div_terms
+	VZEROUPPER
+	RET
+
+div_results:
+	XORQ R11, R11
+
+div_results_16:
+	VMOVUPS      (AX)(R11*1), Z0
+	VMULPS       192(DX)(R11*4), Z0, Z1
+	VFMADD231PS  128(DX)(R11*4), Z0, Z1
+	VMOVAPS      Z0, Z0
+	VFNMADD231PS 64(DX)(R11*4), Z1, Z0
+	VFMADD231PS  128(DX)(R11*4), Z0, Z1
+	TESTB        R12, R12
+	JNZ          div_results_past
+	VMOVUPS      Z1, (BX)(R11*1)
+	JMP          div_results_written
+
+div_results_past:
+	VMOVNTPS Z1, (BX)(R11*1)
+
+div_results_written:
+	ADDQ    $0x40, R11
+	CMPQ    R11, SI
+	JNE     div_results_16
+	ADDQ    keepStep+64(FP), AX
+	ADDQ    step+72(FP), CX
+	ADDQ    step+72(FP), R10
+	ADDQ    resultStep+80(FP), BX
+	ADDQ    laneStep+48(FP), R9
+	XORQ    R8, R8
+	CMPQ    R9, laneBytes+56(FP)
+	CMOVQEQ R8, R9
+	MOVQ    lanes+0(FP), R8
+	ADDQ    R9, R8
+	DECQ    DI
+	JNZ     div_results
+	VZEROUPPER
+	RET
+
+log:
+	TESTQ CX, CX
+	JZ    log_results
+	TESTQ BX, BX
+	JZ    log_terms
+
+log_both:
+	XORQ R11, R11
+
+log_both_16:
+	VMOVUPS (AX)(R11*1), Z10
+	VSUBPS  64(DX)(R11*4), Z10, Z10
+	TESTB   R12, R12
+	JNZ     log_both_past
+	VMOVUPS Z10, (BX)(R11*1)
+	JMP     log_both_written
+
+log_both_past:
+	VMOVNTPS Z10, (BX)(R11*1)
+
+log_both_written:
+	VMOVUPS      (CX)(R11*1), Z10
+	PREFETCHT1   (R10)(R11*1)
+	VSUBPS       (DX)(R11*4), Z10, Z10
+	VMOVUPS      Z10, (AX)(R11*1)
+	VCVTPS2PD    (AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VADDPS       (R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, (R8)(R11*1)
+	VCVTPS2PD    32(AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VADDPS       32(R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, 32(R8)(R11*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, SI
+	JNE          log_both_16
+	ADDQ         keepStep+64(FP), AX
+	ADDQ         step+72(FP), CX
+	ADDQ         step+72(FP), R10
+	ADDQ         resultStep+80(FP), BX
+	ADDQ         laneStep+48(FP), R9
+	XORQ         R8, R8
+	CMPQ         R9, laneBytes+56(FP)
+	CMOVQEQ      R8, R9
+	MOVQ         lanes+0(FP), R8
+	ADDQ         R9, R8
+	DECQ         DI
+	JNZ          log_both
+	VZEROUPPER
+	RET
+
+log_terms:
+	XORQ R11, R11
+
+log_terms_16:
+	VMOVUPS      (CX)(R11*1), Z10
+	PREFETCHT1   (R10)(R11*1)
+	VSUBPS       (DX)(R11*4), Z10, Z10
+	VMOVUPS      Z10, (AX)(R11*1)
+	VCVTPS2PD    (AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VADDPS       (R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, (R8)(R11*1)
+	VCVTPS2PD    32(AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VADDPS       32(R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, 32(R8)(R11*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, SI
+	JNE          log_terms_16
+	ADDQ         keepStep+64(FP), AX
+	ADDQ         step+72(FP), CX
+	ADDQ         step+72(FP), R10
+	ADDQ         resultStep+80(FP), BX
+	ADDQ         laneStep+48(FP), R9
+	XORQ         R8, R8
+	CMPQ         R9, laneBytes+56(FP)
+	CMOVQEQ      R8, R9
+	MOVQ         lanes+0(FP), R8
+	ADDQ         R9, R8
+	DECQ         DI
+	JNZ          log_terms
+	VZEROUPPER
+	RET
+
+log_results:
+	XORQ R11, R11
+
+log_results_16:
+	VMOVUPS (AX)(R11*1), Z0
+	VSUBPS  64(DX)(R11*4), Z0, Z0
+	TESTB   R12, R12
+	JNZ     log_results_past
+	VMOVUPS Z0, (BX)(R11*1)
+	JMP     log_results_written
+
+log_results_past:
+	VMOVNTPS Z0, (BX)(R11*1)
+
+log_results_written:
+	ADDQ    $0x40, R11
+	CMPQ    R11, SI
+	JNE     log_results_16
+	ADDQ    keepStep+64(FP), AX
+	ADDQ    step+72(FP), CX
+	ADDQ    step+72(FP), R10
+	ADDQ    resultStep+80(FP), BX
+	ADDQ    laneStep+48(FP), R9
+	XORQ    R8, R8
+	CMPQ    R9, laneBytes+56(FP)
+	CMOVQEQ R8, R9
+	MOVQ    lanes+0(FP), R8
+	ADDQ    R9, R8
+	DECQ    DI
+	JNZ     log_results
+	VZEROUPPER
+	RET
+
 // func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·chainF32(SB), NOSPLIT, $0-49

@@ -12,6 +12,8 @@ func softmaxes() {
 	span()
 	softLine()
 	quotients()
+	spanRows()
+	softColumns()
 }
 
 // span has eight accumulators, which hide the latency of a comparison.
