@@ -127,7 +127,7 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	}
 	if p.softly {
 		w.soft.prepare(p.folder.length, p.kept.step[0], r.src, r.dst)
-		w.soft.Past = p.past && r.src != r.dst
+		w.soft.Log, w.soft.Past = p.log, p.past && r.src != r.dst
 	}
 	if p.panel > 0 {
 		p.prepareColumns(&w.columns, r.src, r.dst)

@@ -12,7 +12,8 @@ import (
 type softColumns struct {
 	simd.SoftColumns
 	out       []float32
-	keep      []float32 // of a panel
+	keep      []float32 // of a panel, or room for a row of it
+	kept      bool
 	low, high []float32 // the ends of the columns of a strip
 	to        int       // where the results of the panel before begin
 	before    bool      // there is one
@@ -58,7 +59,7 @@ func (p *softmax[E, A]) stripOf(wanted int) int {
 
 func (p *softmax[E, A]) prepareColumns(l *softColumns, src, dst *tensor.Storage) {
 	l.X, l.out = tensor.Elements[float32](src), tensor.Elements[float32](dst)
-	l.keep = grown(l.keep, p.panel*p.folder.length)
+	l.keep, l.kept = grown(l.keep, p.panel*p.folder.length), true
 	l.low, l.high = grown(l.low, columnStrip), grown(l.high, columnStrip)
 	l.Step, l.ToStep = p.folder.line.step[0], p.outStep
 	l.Log, l.Past = p.log, p.past && src != dst
@@ -99,28 +100,13 @@ func (p *softmax[E, A]) softStrip(w *softmaxScratch[E, A], src, dst, n int) {
 // softPanel does the k columns at src, of which the first is column c of the strip, but for their division, and that of
 // the panel before. It reports whether it could; where it could not, nothing of these columns is written.
 func (p *softmax[E, A]) softPanel(w *softmaxScratch[E, A], c, k, src, dst int) bool {
-	l, length := &w.columns, p.folder.length
+	l := &w.columns
 	if !simd.SoftRows(l.low[c:][:k], l.high[c:]) {
 		return false
 	}
-	l.Tops(l.high[c:][:k])
-	w.trees.reset(k, length/blockSize+1)
-	for i := 0; i < length; i += blockSize {
-		rows := min(blockSize, length-i)
-		lanes := w.lanes[:lanesOf(rows)*k]
-		setAll(lanes, 0)
-		l.Lanes = bitsAs[float32](lanes)
-		for j := 0; j < rows; j += columnRows {
-			l.rows(src, k, i+j, min(columnRows, rows-j), length)
-		}
-		for n := len(lanes) / 2; n >= k; n /= 2 {
-			p.sum.row(lanes[:n], lanes[:n], lanes[n:])
-		}
-		w.trees.push(p.sum, lanes[:k])
-	}
-	l.before = false
 	sum := w.sum[:k]
-	w.trees.total(p.sum, sum)
+	sumPanel(l, &w.lineReader, p.sum, sum, l.high[c:], src, p.folder.length)
+	l.before = false
 	for c, s := range sum {
 		if s != s {
 			return false
@@ -132,10 +118,36 @@ func (p *softmax[E, A]) softPanel(w *softmaxScratch[E, A], c, k, src, dst int) b
 	return true
 }
 
+// sumPanel does a panel of columns at src, whose greatest elements are top, and the results of the panel before; sum is
+// that of the exponentials.
+func sumPanel[E tensor.Element, A any](l *softColumns, w *lineReader[E, A], f *fold[A], sum []A, top []float32,
+	src, length int) {
+	k := len(sum)
+	l.Tops(top[:k])
+	w.trees.reset(k, length/blockSize+1)
+	for i := 0; i < length; i += blockSize {
+		rows := min(blockSize, length-i)
+		lanes := w.lanes[:lanesOf(rows)*k]
+		clear(lanes)
+		l.Lanes = bitsAs[float32](lanes)
+		for j := 0; j < rows; j += columnRows {
+			l.rows(src, k, i+j, min(columnRows, rows-j), length)
+		}
+		for n := len(lanes) / 2; n >= k; n /= 2 {
+			f.row(lanes[:n], lanes[:n], lanes[n:])
+		}
+		w.trees.push(f, lanes[:k])
+	}
+	w.trees.total(f, sum)
+}
+
 // rows does some rows of a panel, and of the one before. What is read next is rows of these columns or, in the end, of
 // the next ones.
 func (l *softColumns) rows(src, k, i, rows, length int) {
-	l.At, l.Keep, l.Result = src+i*l.Step, l.keep[i*k:][:rows*k], nil
+	l.At, l.Keep, l.Result = src+i*l.Step, l.keep[:k], nil
+	if l.kept {
+		l.Keep = l.keep[i*k:][:rows*k]
+	}
 	if l.Ahead = columnRows * l.Step; i+columnRows >= length {
 		l.Ahead = k - i*l.Step
 	}

@@ -158,13 +158,14 @@ func TestSoftmax_lines_of_all_kinds(t *testing.T) {
 	defer func(past int) { tuning.past = past }(tuning.past)
 	for _, past := range []int{tuning.past, 1} {
 		tuning.past = past
-		for _, inPlace := range []bool{false, true} {
+		for run := range 4 {
+			inPlace, log := run&1 != 0, run&2 != 0
 			x := tensor.Must(in.Copy()).View()
 			out := x
 			if !inPlace {
 				out = tensor.Must(tensor.New(tensor.Float32, len(kinds), n)).View()
 			}
-			if err := softmaxInto(execs[1], ops.SoftmaxOp{Axis: 1}, out, x); err != nil {
+			if err := softmaxInto(execs[1], ops.SoftmaxOp{Axis: 1, Log: log}, out, x); err != nil {
 				t.Fatal(err)
 			}
 			got := tensor.Must(tensor.Values[float32](out))
@@ -172,13 +173,13 @@ func TestSoftmax_lines_of_all_kinds(t *testing.T) {
 				line := tensor.Of(values[k*n:][:n]...).View() // as columns, beside one another
 				alone := tensor.Must(tensor.New(tensor.Float32, n, 9))
 				columns := tensor.Must(tensor.Must(line.Reshape(n, 1)).Broadcast(n, 9))
-				if err := softmaxInto(Serial(), ops.SoftmaxOp{Axis: 0}, alone.View(), columns); err != nil {
+				if err := softmaxInto(Serial(), ops.SoftmaxOp{Axis: 0, Log: log}, alone.View(), columns); err != nil {
 					t.Fatal(err)
 				}
 				want := tensor.Must(tensor.Values[float32](alone))
 				for i := range n {
 					if !sameBits(got[k*n+i:][:1], want[9*i:][:1]) {
-						t.Fatalf("%s, past %d, in place %v: element %d of line %d is %v, want %v", kind.why, past, inPlace, i, k, got[k*n+i], want[9*i])
+						t.Fatalf("%s, log %v, past %d, in place %v: element %d of line %d is %v, want %v", kind.why, log, past, inPlace, i, k, got[k*n+i], want[9*i])
 					}
 				}
 			}

@@ -646,12 +646,12 @@ func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
 //go:noescape
 func spanF32(x *float32, n int) (low float32, high float32)
 
-// softLineF32 is out = exp(x - m) for differences from -87 to 0, and the sum of each block of 128. Beside, it is
-// result = before / s, if before is not nil, and fetches next. It is bound by arithmetic in float64; what
-// comes from memory and goes there hides behind.
+// softLineF32 is out = exp(x - m), or x - m with log, for differences from -87 to 0, and the sum of the exponentials
+// of each block of 128. Beside, it is result = before / s, or before - s with log, if before is not nil, and fetches
+// next. It is bound by arithmetic in float64; what comes from memory and goes there hides behind.
 //
 //go:noescape
-func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, past bool)
+func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, log bool, past bool)
 
 // quotientsF32 is out = e / s, element by element, with high + low = 1/s, for e from 0 to 1 and s from 1 to 1<<32.
 // step is the bytes from s to the s of the next register: 64, or 0. It is bound by loads and stores.

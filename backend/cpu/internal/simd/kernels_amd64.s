@@ -10868,9 +10868,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, past bool)
+// func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, log bool, past bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·softLineF32(SB), NOSPLIT, $0-77
+TEXT ·softLineF32(SB), NOSPLIT, $0-78
 	MOVQ         sums+0(FP), AX
 	MOVQ         out+8(FP), CX
 	MOVQ         x+16(FP), DX
@@ -10882,7 +10882,8 @@ TEXT ·softLineF32(SB), NOSPLIT, $0-77
 	VBROADCASTSS s+64(FP), Z1
 	VBROADCASTSS high+68(FP), Z2
 	VBROADCASTSS low+72(FP), Z3
-	MOVB         past+76(FP), R9
+	MOVB         past+77(FP), R9
+	MOVB         log+76(FP), R10
 	VBROADCASTSD f64x3ff71547652b82fe<>+0(SB), Z4
 	VBROADCASTSD f64x4338000000000000<>+0(SB), Z5
 	VBROADCASTSD f64x3fe62e42fefa39ef<>+0(SB), Z6
@@ -10893,16 +10894,18 @@ TEXT ·softLineF32(SB), NOSPLIT, $0-77
 	VBROADCASTSD f64x3fe00000028a2040<>+0(SB), Z11
 	VBROADCASTSD f64x3ff000000a2a0632<>+0(SB), Z12
 	VBROADCASTSD f64x3ff0000000000000<>+0(SB), Z13
+	TESTB        R10, R10
+	JNZ          log
 	TESTQ        DI, DI
-	JZ           alone
+	JZ           divAlone
 	TESTB        R9, R9
-	JNZ          past
+	JNZ          divPast
 
-near:
+divNear:
 	VXORPS Y14, Y14, Y14
 	MOVQ   $0x00000008, R9
 
-near_16:
+divNear_16:
 	VMOVUPS      (DX), Z15
 	PREFETCHT0   (BX)
 	VSUBPS       Z0, Z15, Z15
@@ -10954,7 +10957,7 @@ near_16:
 	ADDQ         $0x40, DI
 	ADDQ         $0x40, R8
 	DECQ         R9
-	JNZ          near_16
+	JNZ          divNear_16
 	VEXTRACTF128 $0x01, Y14, X15
 	VADDPS       X15, X14, X14
 	VMOVHLPS     X14, X14, X15
@@ -10964,15 +10967,15 @@ near_16:
 	VMOVSS       X14, (AX)
 	ADDQ         $0x04, AX
 	DECQ         SI
-	JNZ          near
+	JNZ          divNear
 	VZEROUPPER
 	RET
 
-past:
+divPast:
 	VXORPS Y14, Y14, Y14
 	MOVQ   $0x00000008, R9
 
-past_16:
+divPast_16:
 	VMOVUPS      (DX), Z15
 	PREFETCHT0   (BX)
 	VSUBPS       Z0, Z15, Z15
@@ -11024,7 +11027,7 @@ past_16:
 	ADDQ         $0x40, DI
 	ADDQ         $0x40, R8
 	DECQ         R9
-	JNZ          past_16
+	JNZ          divPast_16
 	VEXTRACTF128 $0x01, Y14, X15
 	VADDPS       X15, X14, X14
 	VMOVHLPS     X14, X14, X15
@@ -11034,15 +11037,15 @@ past_16:
 	VMOVSS       X14, (AX)
 	ADDQ         $0x04, AX
 	DECQ         SI
-	JNZ          past
+	JNZ          divPast
 	VZEROUPPER
 	RET
 
-alone:
+divAlone:
 	VXORPS Y1, Y1, Y1
-	MOVQ   $0x00000008, R9
+	MOVQ   $0x00000008, DI
 
-alone_16:
+divAlone_16:
 	VMOVUPS      (DX), Z2
 	PREFETCHT0   (BX)
 	VSUBPS       Z0, Z2, Z2
@@ -11084,8 +11087,8 @@ alone_16:
 	ADDQ         $0x40, CX
 	ADDQ         $0x40, DX
 	ADDQ         $0x40, BX
-	DECQ         R9
-	JNZ          alone_16
+	DECQ         DI
+	JNZ          divAlone_16
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VMOVHLPS     X1, X1, X2
@@ -11095,7 +11098,200 @@ alone_16:
 	VMOVSS       X1, (AX)
 	ADDQ         $0x04, AX
 	DECQ         SI
-	JNZ          alone
+	JNZ          divAlone
+	VZEROUPPER
+	RET
+
+log:
+	TESTQ DI, DI
+	JZ    logAlone
+	TESTB R9, R9
+	JNZ   logPast
+
+logNear:
+	VXORPS Y2, Y2, Y2
+	MOVQ   $0x00000008, R9
+
+logNear_16:
+	VMOVUPS      (DX), Z3
+	PREFETCHT0   (BX)
+	VSUBPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	VCVTPS2PD    (CX), Z3
+	VMOVAPD      Z4, Z14
+	VFMADD213PD  Z5, Z3, Z14
+	VSUBPD       Z5, Z14, Z15
+	VFNMADD231PD Z6, Z15, Z3
+	VMOVAPD      Z7, Z15
+	VFMADD213PD  Z8, Z3, Z15
+	VFMADD213PD  Z9, Z3, Z15
+	VFMADD213PD  Z10, Z3, Z15
+	VFMADD213PD  Z11, Z3, Z15
+	VFMADD213PD  Z12, Z3, Z15
+	VFMADD213PD  Z13, Z3, Z15
+	VPSLLQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z15, Z15
+	VCVTPD2PS    Z15, Y3
+	VADDPS       Y3, Y2, Y2
+	VCVTPS2PD    32(CX), Z3
+	VMOVAPD      Z4, Z14
+	VFMADD213PD  Z5, Z3, Z14
+	VSUBPD       Z5, Z14, Z15
+	VFNMADD231PD Z6, Z15, Z3
+	VMOVAPD      Z7, Z15
+	VFMADD213PD  Z8, Z3, Z15
+	VFMADD213PD  Z9, Z3, Z15
+	VFMADD213PD  Z10, Z3, Z15
+	VFMADD213PD  Z11, Z3, Z15
+	VFMADD213PD  Z12, Z3, Z15
+	VFMADD213PD  Z13, Z3, Z15
+	VPSLLQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z15, Z15
+	VCVTPD2PS    Z15, Y3
+	VADDPS       Y3, Y2, Y2
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	VMOVUPS      (DI), Z3
+	VSUBPS       Z1, Z3, Z3
+	VMOVUPS      Z3, (R8)
+	ADDQ         $0x40, DI
+	ADDQ         $0x40, R8
+	DECQ         R9
+	JNZ          logNear_16
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VMOVHLPS     X2, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMOVSS       X2, (AX)
+	ADDQ         $0x04, AX
+	DECQ         SI
+	JNZ          logNear
+	VZEROUPPER
+	RET
+
+logPast:
+	VXORPS Y2, Y2, Y2
+	MOVQ   $0x00000008, R9
+
+logPast_16:
+	VMOVUPS      (DX), Z3
+	PREFETCHT0   (BX)
+	VSUBPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	VCVTPS2PD    (CX), Z3
+	VMOVAPD      Z4, Z14
+	VFMADD213PD  Z5, Z3, Z14
+	VSUBPD       Z5, Z14, Z15
+	VFNMADD231PD Z6, Z15, Z3
+	VMOVAPD      Z7, Z15
+	VFMADD213PD  Z8, Z3, Z15
+	VFMADD213PD  Z9, Z3, Z15
+	VFMADD213PD  Z10, Z3, Z15
+	VFMADD213PD  Z11, Z3, Z15
+	VFMADD213PD  Z12, Z3, Z15
+	VFMADD213PD  Z13, Z3, Z15
+	VPSLLQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z15, Z15
+	VCVTPD2PS    Z15, Y3
+	VADDPS       Y3, Y2, Y2
+	VCVTPS2PD    32(CX), Z3
+	VMOVAPD      Z4, Z14
+	VFMADD213PD  Z5, Z3, Z14
+	VSUBPD       Z5, Z14, Z15
+	VFNMADD231PD Z6, Z15, Z3
+	VMOVAPD      Z7, Z15
+	VFMADD213PD  Z8, Z3, Z15
+	VFMADD213PD  Z9, Z3, Z15
+	VFMADD213PD  Z10, Z3, Z15
+	VFMADD213PD  Z11, Z3, Z15
+	VFMADD213PD  Z12, Z3, Z15
+	VFMADD213PD  Z13, Z3, Z15
+	VPSLLQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z15, Z15
+	VCVTPD2PS    Z15, Y3
+	VADDPS       Y3, Y2, Y2
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	VMOVUPS      (DI), Z3
+	VSUBPS       Z1, Z3, Z3
+	VMOVNTPS     Z3, (R8)
+	ADDQ         $0x40, DI
+	ADDQ         $0x40, R8
+	DECQ         R9
+	JNZ          logPast_16
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VMOVHLPS     X2, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMOVSS       X2, (AX)
+	ADDQ         $0x04, AX
+	DECQ         SI
+	JNZ          logPast
+	VZEROUPPER
+	RET
+
+logAlone:
+	VXORPS Y1, Y1, Y1
+	MOVQ   $0x00000008, DI
+
+logAlone_16:
+	VMOVUPS      (DX), Z2
+	PREFETCHT0   (BX)
+	VSUBPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	VCVTPS2PD    (CX), Z2
+	VMOVAPD      Z4, Z3
+	VFMADD213PD  Z5, Z2, Z3
+	VSUBPD       Z5, Z3, Z14
+	VFNMADD231PD Z6, Z14, Z2
+	VMOVAPD      Z7, Z14
+	VFMADD213PD  Z8, Z2, Z14
+	VFMADD213PD  Z9, Z2, Z14
+	VFMADD213PD  Z10, Z2, Z14
+	VFMADD213PD  Z11, Z2, Z14
+	VFMADD213PD  Z12, Z2, Z14
+	VFMADD213PD  Z13, Z2, Z14
+	VPSLLQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z14, Z14
+	VCVTPD2PS    Z14, Y2
+	VADDPS       Y2, Y1, Y1
+	VCVTPS2PD    32(CX), Z2
+	VMOVAPD      Z4, Z3
+	VFMADD213PD  Z5, Z2, Z3
+	VSUBPD       Z5, Z3, Z14
+	VFNMADD231PD Z6, Z14, Z2
+	VMOVAPD      Z7, Z14
+	VFMADD213PD  Z8, Z2, Z14
+	VFMADD213PD  Z9, Z2, Z14
+	VFMADD213PD  Z10, Z2, Z14
+	VFMADD213PD  Z11, Z2, Z14
+	VFMADD213PD  Z12, Z2, Z14
+	VFMADD213PD  Z13, Z2, Z14
+	VPSLLQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z14, Z14
+	VCVTPD2PS    Z14, Y2
+	VADDPS       Y2, Y1, Y1
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	DECQ         DI
+	JNZ          logAlone_16
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VMOVHLPS     X1, X1, X2
+	VADDPS       X2, X1, X1
+	VMOVSHDUP    X1, X2
+	VADDSS       X2, X1, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x04, AX
+	DECQ         SI
+	JNZ          logAlone
 	VZEROUPPER
 	RET
 

@@ -70,15 +70,17 @@ func TestSoftLine(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	e, f := elementary32[0], goFloats[float32]()
 	for _, row := range []struct {
-		n    int
-		past bool
-		why  string
+		n         int
+		log, past bool
+		why       string
 	}{
-		{BlockSize, false, "one block"}, {3 * BlockSize, true, "some"},
-		{most/8 + BlockSize, false, "more than a call does"}, {most + BlockSize, true, "more than the search for the ends does"},
+		{BlockSize, false, false, "one block"}, {3 * BlockSize, false, true, "some"},
+		{most/8 + BlockSize, false, false, "more than a call does"},
+		{most + BlockSize, false, true, "more than the search for the ends does"},
+		{BlockSize, true, false, "logarithms"}, {3 * BlockSize, true, true, "logarithms past the caches"},
 	} {
 		n := row.n
-		var l SoftLine
+		l := SoftLine{Log: row.log}
 		results, wants := [3][]float32{}, [3][]float32{}
 		for k := range 3 {
 			x, y, sums := ending(t, n), ending(t, n), ending(t, n/BlockSize)
@@ -94,17 +96,25 @@ func TestSoftLine(t *testing.T) {
 			l.Do()
 			wantSums := make([]float32, len(sums))
 			e.ExpSums(wantSums, wants[k], x, m)
-			if !slices.Equal(y, wants[k]) || !slices.Equal(sums, wantSums) {
-				t.Fatalf("%s: line %d has other exponentials or sums", row.why, k)
+			total := sumLine(wants[k])
+			if row.log {
+				f.Shift(wants[k], x, m)
 			}
-			l.Before, l.Result, l.Sum = y, results[k], sumLine(wants[k])
-			f.DivBy(wants[k], wants[k], l.Sum)
+			if !slices.Equal(y, wants[k]) || !slices.Equal(sums, wantSums) {
+				t.Fatalf("%s: line %d has other terms or sums", row.why, k)
+			}
+			l.Before, l.Result, l.Sum = y, results[k], total
+			if row.log {
+				f.Shift(wants[k], wants[k], total)
+			} else {
+				f.DivBy(wants[k], wants[k], total)
+			}
 		}
 		l.Finish()
 		FencePast()
 		for k := range 3 {
 			if !slices.Equal(results[k], wants[k]) {
-				t.Errorf("%s: line %d has other quotients", row.why, k)
+				t.Errorf("%s: line %d has other results", row.why, k)
 			}
 		}
 	}
