@@ -743,18 +743,33 @@ func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
 //go:noescape
 func spanF32(x *float32, n int) (low float32, high float32)
 
-// softLineF32 is out = exp(x - m) for differences from -87 to 0, and the sum of each block of 128. Beside, it is
-// result = before / s, if before is not nil, and fetches next. It is bound by arithmetic in float64; what
-// comes from memory and goes there hides behind.
+// softLineF32 is out = exp(x - m), or x - m with log, for differences from -87 to 0, and the sum of the exponentials
+// of each block of 128. Beside, it is result = before / s, or before - s with log, if before is not nil, and fetches
+// next. It is bound by arithmetic in float64; what comes from memory and goes there hides behind.
 //
 //go:noescape
-func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, past bool)
+func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, log bool, past bool)
 
 // quotientsF32 is out = e / s, element by element, with high + low = 1/s, for e from 0 to 1 and s from 1 to 1<<32.
 // step is the bytes from s to the s of the next register: 64, or 0. It is bound by loads and stores.
 //
 //go:noescape
 func quotientsF32(out *float32, e *float32, s *float32, high *float32, low *float32, step int, n int, past bool)
+
+// spanRowsF32 makes low and high the least and the greatest of themselves and of rows of x, step bytes apart. A NaN
+// of x is passed over. columns is bytes, a multiple of 64, rows a multiple of 4. It is bound by memory.
+//
+//go:noescape
+func spanRowsF32(low *float32, high *float32, x *float32, step int, columns int, rows int)
+
+// softColumnsF32 is rows of a softmax along columns, whose number in bytes is a multiple of 64. For 16 columns table
+// has m, and s, high and low of the columns before. Of what is kept result = keep / s, or keep - s with log, is made,
+// unless there is no result; then keep = exp(x - m), or x - m with log, and the exponentials are added to a lane, the
+// next for each row, unless there is no x. What is ahead of x is fetched. It is bound by arithmetic in float64, and by
+// how many cache lines the CPU can wait for at a time.
+//
+//go:noescape
+func softColumnsF32(lanes *float32, keep *float32, x *float32, table *float32, result *float32, ahead int, laneStep int, laneBytes int, keepStep int, step int, resultStep int, columns int, rows int, log bool, past bool)
 
 // chainF32 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a

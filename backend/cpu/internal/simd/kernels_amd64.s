@@ -11746,9 +11746,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, past bool)
+// func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, log bool, past bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·softLineF32(SB), NOSPLIT, $0-77
+TEXT ·softLineF32(SB), NOSPLIT, $0-78
 	MOVQ         sums+0(FP), AX
 	MOVQ         out+8(FP), CX
 	MOVQ         x+16(FP), DX
@@ -11760,7 +11760,8 @@ TEXT ·softLineF32(SB), NOSPLIT, $0-77
 	VBROADCASTSS s+64(FP), Z1
 	VBROADCASTSS high+68(FP), Z2
 	VBROADCASTSS low+72(FP), Z3
-	MOVB         past+76(FP), R9
+	MOVB         past+77(FP), R9
+	MOVB         log+76(FP), R10
 	VBROADCASTSD f64x3ff71547652b82fe<>+0(SB), Z4
 	VBROADCASTSD f64x4338000000000000<>+0(SB), Z5
 	VBROADCASTSD f64x3fe62e42fefa39ef<>+0(SB), Z6
@@ -11771,16 +11772,18 @@ TEXT ·softLineF32(SB), NOSPLIT, $0-77
 	VBROADCASTSD f64x3fe00000028a2040<>+0(SB), Z11
 	VBROADCASTSD f64x3ff000000a2a0632<>+0(SB), Z12
 	VBROADCASTSD f64x3ff0000000000000<>+0(SB), Z13
+	TESTB        R10, R10
+	JNZ          log
 	TESTQ        DI, DI
-	JZ           alone
+	JZ           divAlone
 	TESTB        R9, R9
-	JNZ          past
+	JNZ          divPast
 
-near:
+divNear:
 	VXORPS Y14, Y14, Y14
 	MOVQ   $0x00000008, R9
 
-near_16:
+divNear_16:
 	VMOVUPS      (DX), Z15
 	PREFETCHT0   (BX)
 	VSUBPS       Z0, Z15, Z15
@@ -11832,7 +11835,7 @@ near_16:
 	ADDQ         $0x40, DI
 	ADDQ         $0x40, R8
 	DECQ         R9
-	JNZ          near_16
+	JNZ          divNear_16
 	VEXTRACTF128 $0x01, Y14, X15
 	VADDPS       X15, X14, X14
 	VMOVHLPS     X14, X14, X15
@@ -11842,15 +11845,15 @@ near_16:
 	VMOVSS       X14, (AX)
 	ADDQ         $0x04, AX
 	DECQ         SI
-	JNZ          near
+	JNZ          divNear
 	VZEROUPPER
 	RET
 
-past:
+divPast:
 	VXORPS Y14, Y14, Y14
 	MOVQ   $0x00000008, R9
 
-past_16:
+divPast_16:
 	VMOVUPS      (DX), Z15
 	PREFETCHT0   (BX)
 	VSUBPS       Z0, Z15, Z15
@@ -11902,7 +11905,7 @@ past_16:
 	ADDQ         $0x40, DI
 	ADDQ         $0x40, R8
 	DECQ         R9
-	JNZ          past_16
+	JNZ          divPast_16
 	VEXTRACTF128 $0x01, Y14, X15
 	VADDPS       X15, X14, X14
 	VMOVHLPS     X14, X14, X15
@@ -11912,15 +11915,15 @@ past_16:
 	VMOVSS       X14, (AX)
 	ADDQ         $0x04, AX
 	DECQ         SI
-	JNZ          past
+	JNZ          divPast
 	VZEROUPPER
 	RET
 
-alone:
+divAlone:
 	VXORPS Y1, Y1, Y1
-	MOVQ   $0x00000008, R9
+	MOVQ   $0x00000008, DI
 
-alone_16:
+divAlone_16:
 	VMOVUPS      (DX), Z2
 	PREFETCHT0   (BX)
 	VSUBPS       Z0, Z2, Z2
@@ -11962,8 +11965,8 @@ alone_16:
 	ADDQ         $0x40, CX
 	ADDQ         $0x40, DX
 	ADDQ         $0x40, BX
-	DECQ         R9
-	JNZ          alone_16
+	DECQ         DI
+	JNZ          divAlone_16
 	VEXTRACTF128 $0x01, Y1, X2
 	VADDPS       X2, X1, X1
 	VMOVHLPS     X1, X1, X2
@@ -11973,7 +11976,200 @@ alone_16:
 	VMOVSS       X1, (AX)
 	ADDQ         $0x04, AX
 	DECQ         SI
-	JNZ          alone
+	JNZ          divAlone
+	VZEROUPPER
+	RET
+
+log:
+	TESTQ DI, DI
+	JZ    logAlone
+	TESTB R9, R9
+	JNZ   logPast
+
+logNear:
+	VXORPS Y2, Y2, Y2
+	MOVQ   $0x00000008, R9
+
+logNear_16:
+	VMOVUPS      (DX), Z3
+	PREFETCHT0   (BX)
+	VSUBPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	VCVTPS2PD    (CX), Z3
+	VMOVAPD      Z4, Z14
+	VFMADD213PD  Z5, Z3, Z14
+	VSUBPD       Z5, Z14, Z15
+	VFNMADD231PD Z6, Z15, Z3
+	VMOVAPD      Z7, Z15
+	VFMADD213PD  Z8, Z3, Z15
+	VFMADD213PD  Z9, Z3, Z15
+	VFMADD213PD  Z10, Z3, Z15
+	VFMADD213PD  Z11, Z3, Z15
+	VFMADD213PD  Z12, Z3, Z15
+	VFMADD213PD  Z13, Z3, Z15
+	VPSLLQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z15, Z15
+	VCVTPD2PS    Z15, Y3
+	VADDPS       Y3, Y2, Y2
+	VCVTPS2PD    32(CX), Z3
+	VMOVAPD      Z4, Z14
+	VFMADD213PD  Z5, Z3, Z14
+	VSUBPD       Z5, Z14, Z15
+	VFNMADD231PD Z6, Z15, Z3
+	VMOVAPD      Z7, Z15
+	VFMADD213PD  Z8, Z3, Z15
+	VFMADD213PD  Z9, Z3, Z15
+	VFMADD213PD  Z10, Z3, Z15
+	VFMADD213PD  Z11, Z3, Z15
+	VFMADD213PD  Z12, Z3, Z15
+	VFMADD213PD  Z13, Z3, Z15
+	VPSLLQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z15, Z15
+	VCVTPD2PS    Z15, Y3
+	VADDPS       Y3, Y2, Y2
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	VMOVUPS      (DI), Z3
+	VSUBPS       Z1, Z3, Z3
+	VMOVUPS      Z3, (R8)
+	ADDQ         $0x40, DI
+	ADDQ         $0x40, R8
+	DECQ         R9
+	JNZ          logNear_16
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VMOVHLPS     X2, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMOVSS       X2, (AX)
+	ADDQ         $0x04, AX
+	DECQ         SI
+	JNZ          logNear
+	VZEROUPPER
+	RET
+
+logPast:
+	VXORPS Y2, Y2, Y2
+	MOVQ   $0x00000008, R9
+
+logPast_16:
+	VMOVUPS      (DX), Z3
+	PREFETCHT0   (BX)
+	VSUBPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (CX)
+	VCVTPS2PD    (CX), Z3
+	VMOVAPD      Z4, Z14
+	VFMADD213PD  Z5, Z3, Z14
+	VSUBPD       Z5, Z14, Z15
+	VFNMADD231PD Z6, Z15, Z3
+	VMOVAPD      Z7, Z15
+	VFMADD213PD  Z8, Z3, Z15
+	VFMADD213PD  Z9, Z3, Z15
+	VFMADD213PD  Z10, Z3, Z15
+	VFMADD213PD  Z11, Z3, Z15
+	VFMADD213PD  Z12, Z3, Z15
+	VFMADD213PD  Z13, Z3, Z15
+	VPSLLQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z15, Z15
+	VCVTPD2PS    Z15, Y3
+	VADDPS       Y3, Y2, Y2
+	VCVTPS2PD    32(CX), Z3
+	VMOVAPD      Z4, Z14
+	VFMADD213PD  Z5, Z3, Z14
+	VSUBPD       Z5, Z14, Z15
+	VFNMADD231PD Z6, Z15, Z3
+	VMOVAPD      Z7, Z15
+	VFMADD213PD  Z8, Z3, Z15
+	VFMADD213PD  Z9, Z3, Z15
+	VFMADD213PD  Z10, Z3, Z15
+	VFMADD213PD  Z11, Z3, Z15
+	VFMADD213PD  Z12, Z3, Z15
+	VFMADD213PD  Z13, Z3, Z15
+	VPSLLQ       $0x34, Z14, Z14
+	VPADDQ       Z14, Z15, Z15
+	VCVTPD2PS    Z15, Y3
+	VADDPS       Y3, Y2, Y2
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	VMOVUPS      (DI), Z3
+	VSUBPS       Z1, Z3, Z3
+	VMOVNTPS     Z3, (R8)
+	ADDQ         $0x40, DI
+	ADDQ         $0x40, R8
+	DECQ         R9
+	JNZ          logPast_16
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VMOVHLPS     X2, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMOVSS       X2, (AX)
+	ADDQ         $0x04, AX
+	DECQ         SI
+	JNZ          logPast
+	VZEROUPPER
+	RET
+
+logAlone:
+	VXORPS Y1, Y1, Y1
+	MOVQ   $0x00000008, DI
+
+logAlone_16:
+	VMOVUPS      (DX), Z2
+	PREFETCHT0   (BX)
+	VSUBPS       Z0, Z2, Z2
+	VMOVUPS      Z2, (CX)
+	VCVTPS2PD    (CX), Z2
+	VMOVAPD      Z4, Z3
+	VFMADD213PD  Z5, Z2, Z3
+	VSUBPD       Z5, Z3, Z14
+	VFNMADD231PD Z6, Z14, Z2
+	VMOVAPD      Z7, Z14
+	VFMADD213PD  Z8, Z2, Z14
+	VFMADD213PD  Z9, Z2, Z14
+	VFMADD213PD  Z10, Z2, Z14
+	VFMADD213PD  Z11, Z2, Z14
+	VFMADD213PD  Z12, Z2, Z14
+	VFMADD213PD  Z13, Z2, Z14
+	VPSLLQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z14, Z14
+	VCVTPD2PS    Z14, Y2
+	VADDPS       Y2, Y1, Y1
+	VCVTPS2PD    32(CX), Z2
+	VMOVAPD      Z4, Z3
+	VFMADD213PD  Z5, Z2, Z3
+	VSUBPD       Z5, Z3, Z14
+	VFNMADD231PD Z6, Z14, Z2
+	VMOVAPD      Z7, Z14
+	VFMADD213PD  Z8, Z2, Z14
+	VFMADD213PD  Z9, Z2, Z14
+	VFMADD213PD  Z10, Z2, Z14
+	VFMADD213PD  Z11, Z2, Z14
+	VFMADD213PD  Z12, Z2, Z14
+	VFMADD213PD  Z13, Z2, Z14
+	VPSLLQ       $0x34, Z3, Z3
+	VPADDQ       Z3, Z14, Z14
+	VCVTPD2PS    Z14, Y2
+	VADDPS       Y2, Y1, Y1
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	DECQ         DI
+	JNZ          logAlone_16
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VMOVHLPS     X1, X1, X2
+	VADDPS       X2, X1, X1
+	VMOVSHDUP    X1, X2
+	VADDSS       X2, X1, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x04, AX
+	DECQ         SI
+	JNZ          logAlone
 	VZEROUPPER
 	RET
 
@@ -12070,6 +12266,426 @@ DATA allOnes<>+20(SB)/4, $0xffffffff
 DATA allOnes<>+24(SB)/4, $0xffffffff
 DATA allOnes<>+28(SB)/4, $0xffffffff
 GLOBL allOnes<>(SB), RODATA|NOPTR, $32
+
+// func spanRowsF32(low *float32, high *float32, x *float32, step int, columns int, rows int)
+// Requires: AVX, AVX512F
+TEXT ·spanRowsF32(SB), NOSPLIT, $0-48
+	MOVQ low+0(FP), AX
+	MOVQ high+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ step+24(FP), BX
+	MOVQ columns+32(FP), SI
+	MOVQ rows+40(FP), DI
+
+rows:
+	LEAQ (DX)(BX*1), R9
+	LEAQ (R9)(BX*1), R10
+	LEAQ (R10)(BX*1), R11
+	XORQ R8, R8
+
+loop:
+	VMOVUPS (AX)(R8*1), Z0
+	VMOVUPS (CX)(R8*1), Z1
+	VMOVUPS (DX)(R8*1), Z2
+	VMINPS  Z0, Z2, Z0
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS (R9)(R8*1), Z2
+	VMINPS  Z0, Z2, Z0
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS (R10)(R8*1), Z2
+	VMINPS  Z0, Z2, Z0
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS (R11)(R8*1), Z2
+	VMINPS  Z0, Z2, Z0
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS Z0, (AX)(R8*1)
+	VMOVUPS Z1, (CX)(R8*1)
+	ADDQ    $0x40, R8
+	CMPQ    R8, SI
+	JNE     loop
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x04, DI
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func softColumnsF32(lanes *float32, keep *float32, x *float32, table *float32, result *float32, ahead int, laneStep int, laneBytes int, keepStep int, step int, resultStep int, columns int, rows int, log bool, past bool)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·softColumnsF32(SB), NOSPLIT, $0-106
+	MOVQ         keep+8(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         table+24(FP), DX
+	MOVQ         result+32(FP), BX
+	MOVQ         columns+88(FP), SI
+	MOVQ         rows+96(FP), DI
+	MOVQ         lanes+0(FP), R8
+	MOVB         log+104(FP), R11
+	MOVB         past+105(FP), R12
+	MOVQ         CX, R10
+	ADDQ         ahead+40(FP), R10
+	XORQ         R9, R9
+	VBROADCASTSD f64x3ff71547652b82fe<>+0(SB), Z0
+	VBROADCASTSD f64x4338000000000000<>+0(SB), Z1
+	VBROADCASTSD f64x3fe62e42fefa39ef<>+0(SB), Z2
+	VBROADCASTSD f64x3f56d75a75dd9607<>+0(SB), Z3
+	VBROADCASTSD f64x3f812701c8978fee<>+0(SB), Z4
+	VBROADCASTSD f64x3fa5554ac7034bc0<>+0(SB), Z5
+	VBROADCASTSD f64x3fc5554035c2199e<>+0(SB), Z6
+	VBROADCASTSD f64x3fe00000028a2040<>+0(SB), Z7
+	VBROADCASTSD f64x3ff000000a2a0632<>+0(SB), Z8
+	VBROADCASTSD f64x3ff0000000000000<>+0(SB), Z9
+	TESTB        R11, R11
+	JNZ          log
+	TESTQ        CX, CX
+	JZ           div_results
+	TESTQ        BX, BX
+	JZ           div_terms
+
+div_both:
+	XORQ R11, R11
+
+div_both_16:
+	VMOVUPS      (AX)(R11*1), Z10
+	VMULPS       192(DX)(R11*4), Z10, Z11
+	VFMADD231PS  128(DX)(R11*4), Z10, Z11
+	VMOVAPS      Z10, Z10
+	VFNMADD231PS 64(DX)(R11*4), Z11, Z10
+	VFMADD231PS  128(DX)(R11*4), Z10, Z11
+	TESTB        R12, R12
+	JNZ          div_both_past
+	VMOVUPS      Z11, (BX)(R11*1)
+	JMP          div_both_written
+
+div_both_past:
+	VMOVNTPS Z11, (BX)(R11*1)
+
+div_both_written:
+	VMOVUPS      (CX)(R11*1), Z10
+	PREFETCHT1   (R10)(R11*1)
+	VSUBPS       (DX)(R11*4), Z10, Z10
+	VMOVUPS      Z10, (AX)(R11*1)
+	VCVTPS2PD    (AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VMOVUPS      Y10, (AX)(R11*1)
+	VADDPS       (R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, (R8)(R11*1)
+	VCVTPS2PD    32(AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VMOVUPS      Y10, 32(AX)(R11*1)
+	VADDPS       32(R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, 32(R8)(R11*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, SI
+	JNE          div_both_16
+	ADDQ         keepStep+64(FP), AX
+	ADDQ         step+72(FP), CX
+	ADDQ         step+72(FP), R10
+	ADDQ         resultStep+80(FP), BX
+	ADDQ         laneStep+48(FP), R9
+	XORQ         R8, R8
+	CMPQ         R9, laneBytes+56(FP)
+	CMOVQEQ      R8, R9
+	MOVQ         lanes+0(FP), R8
+	ADDQ         R9, R8
+	DECQ         DI
+	JNZ          div_both
+	VZEROUPPER
+	RET
+
+div_terms:
+	XORQ R11, R11
+
+div_terms_16:
+	VMOVUPS      (CX)(R11*1), Z10
+	PREFETCHT1   (R10)(R11*1)
+	VSUBPS       (DX)(R11*4), Z10, Z10
+	VMOVUPS      Z10, (AX)(R11*1)
+	VCVTPS2PD    (AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VMOVUPS      Y10, (AX)(R11*1)
+	VADDPS       (R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, (R8)(R11*1)
+	VCVTPS2PD    32(AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VMOVUPS      Y10, 32(AX)(R11*1)
+	VADDPS       32(R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, 32(R8)(R11*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, SI
+	JNE          div_terms_16
+	ADDQ         keepStep+64(FP), AX
+	ADDQ         step+72(FP), CX
+	ADDQ         step+72(FP), R10
+	ADDQ         resultStep+80(FP), BX
+	ADDQ         laneStep+48(FP), R9
+	XORQ         R8, R8
+	CMPQ         R9, laneBytes+56(FP)
+	CMOVQEQ      R8, R9
+	MOVQ         lanes+0(FP), R8
+	ADDQ         R9, R8
+	DECQ         DI
+	JNZ          div_terms
+	VZEROUPPER
+	RET
+
+div_results:
+	XORQ R11, R11
+
+div_results_16:
+	VMOVUPS      (AX)(R11*1), Z0
+	VMULPS       192(DX)(R11*4), Z0, Z1
+	VFMADD231PS  128(DX)(R11*4), Z0, Z1
+	VMOVAPS      Z0, Z0
+	VFNMADD231PS 64(DX)(R11*4), Z1, Z0
+	VFMADD231PS  128(DX)(R11*4), Z0, Z1
+	TESTB        R12, R12
+	JNZ          div_results_past
+	VMOVUPS      Z1, (BX)(R11*1)
+	JMP          div_results_written
+
+div_results_past:
+	VMOVNTPS Z1, (BX)(R11*1)
+
+div_results_written:
+	ADDQ    $0x40, R11
+	CMPQ    R11, SI
+	JNE     div_results_16
+	ADDQ    keepStep+64(FP), AX
+	ADDQ    step+72(FP), CX
+	ADDQ    step+72(FP), R10
+	ADDQ    resultStep+80(FP), BX
+	ADDQ    laneStep+48(FP), R9
+	XORQ    R8, R8
+	CMPQ    R9, laneBytes+56(FP)
+	CMOVQEQ R8, R9
+	MOVQ    lanes+0(FP), R8
+	ADDQ    R9, R8
+	DECQ    DI
+	JNZ     div_results
+	VZEROUPPER
+	RET
+
+log:
+	TESTQ CX, CX
+	JZ    log_results
+	TESTQ BX, BX
+	JZ    log_terms
+
+log_both:
+	XORQ R11, R11
+
+log_both_16:
+	VMOVUPS (AX)(R11*1), Z10
+	VSUBPS  64(DX)(R11*4), Z10, Z10
+	TESTB   R12, R12
+	JNZ     log_both_past
+	VMOVUPS Z10, (BX)(R11*1)
+	JMP     log_both_written
+
+log_both_past:
+	VMOVNTPS Z10, (BX)(R11*1)
+
+log_both_written:
+	VMOVUPS      (CX)(R11*1), Z10
+	PREFETCHT1   (R10)(R11*1)
+	VSUBPS       (DX)(R11*4), Z10, Z10
+	VMOVUPS      Z10, (AX)(R11*1)
+	VCVTPS2PD    (AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VADDPS       (R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, (R8)(R11*1)
+	VCVTPS2PD    32(AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VADDPS       32(R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, 32(R8)(R11*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, SI
+	JNE          log_both_16
+	ADDQ         keepStep+64(FP), AX
+	ADDQ         step+72(FP), CX
+	ADDQ         step+72(FP), R10
+	ADDQ         resultStep+80(FP), BX
+	ADDQ         laneStep+48(FP), R9
+	XORQ         R8, R8
+	CMPQ         R9, laneBytes+56(FP)
+	CMOVQEQ      R8, R9
+	MOVQ         lanes+0(FP), R8
+	ADDQ         R9, R8
+	DECQ         DI
+	JNZ          log_both
+	VZEROUPPER
+	RET
+
+log_terms:
+	XORQ R11, R11
+
+log_terms_16:
+	VMOVUPS      (CX)(R11*1), Z10
+	PREFETCHT1   (R10)(R11*1)
+	VSUBPS       (DX)(R11*4), Z10, Z10
+	VMOVUPS      Z10, (AX)(R11*1)
+	VCVTPS2PD    (AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VADDPS       (R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, (R8)(R11*1)
+	VCVTPS2PD    32(AX)(R11*1), Z10
+	VMOVAPD      Z0, Z11
+	VFMADD213PD  Z1, Z10, Z11
+	VSUBPD       Z1, Z11, Z12
+	VFNMADD231PD Z2, Z12, Z10
+	VMOVAPD      Z3, Z12
+	VFMADD213PD  Z4, Z10, Z12
+	VFMADD213PD  Z5, Z10, Z12
+	VFMADD213PD  Z6, Z10, Z12
+	VFMADD213PD  Z7, Z10, Z12
+	VFMADD213PD  Z8, Z10, Z12
+	VFMADD213PD  Z9, Z10, Z12
+	VPSLLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VCVTPD2PS    Z12, Y10
+	VADDPS       32(R8)(R11*1), Y10, Y10
+	VMOVUPS      Y10, 32(R8)(R11*1)
+	ADDQ         $0x40, R11
+	CMPQ         R11, SI
+	JNE          log_terms_16
+	ADDQ         keepStep+64(FP), AX
+	ADDQ         step+72(FP), CX
+	ADDQ         step+72(FP), R10
+	ADDQ         resultStep+80(FP), BX
+	ADDQ         laneStep+48(FP), R9
+	XORQ         R8, R8
+	CMPQ         R9, laneBytes+56(FP)
+	CMOVQEQ      R8, R9
+	MOVQ         lanes+0(FP), R8
+	ADDQ         R9, R8
+	DECQ         DI
+	JNZ          log_terms
+	VZEROUPPER
+	RET
+
+log_results:
+	XORQ R11, R11
+
+log_results_16:
+	VMOVUPS (AX)(R11*1), Z0
+	VSUBPS  64(DX)(R11*4), Z0, Z0
+	TESTB   R12, R12
+	JNZ     log_results_past
+	VMOVUPS Z0, (BX)(R11*1)
+	JMP     log_results_written
+
+log_results_past:
+	VMOVNTPS Z0, (BX)(R11*1)
+
+log_results_written:
+	ADDQ    $0x40, R11
+	CMPQ    R11, SI
+	JNE     log_results_16
+	ADDQ    keepStep+64(FP), AX
+	ADDQ    step+72(FP), CX
+	ADDQ    step+72(FP), R10
+	ADDQ    resultStep+80(FP), BX
+	ADDQ    laneStep+48(FP), R9
+	XORQ    R8, R8
+	CMPQ    R9, laneBytes+56(FP)
+	CMOVQEQ R8, R9
+	MOVQ    lanes+0(FP), R8
+	ADDQ    R9, R8
+	DECQ    DI
+	JNZ     log_results
+	VZEROUPPER
+	RET
 
 // func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2

@@ -82,6 +82,7 @@ func init() {
 			wideEnds[float64]{greatestWideF64, firstMaxWideF64, greatest64},
 			wideEnds[float64]{smallestWideF64, firstMinWideF64, smallest64}))
 		span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
+		spanRows32, softColumns32 = spanRowsF32, softColumnsF32
 		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
 			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
