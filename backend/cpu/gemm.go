@@ -30,7 +30,10 @@ type gemm[E tensor.Element, A float] struct {
 	direct   bool   // tiles are stored in the result, whose rows are dense
 	packX    bool
 	packY    bool
-	far      int // columns of x, packed at a time where columns of the result are divided
+	gathered bool        // strips of y are made of pieces:
+	whole    simd.Pieces // all columns of a strip
+	rest     simd.Pieces // and those of the last one
+	far      int         // columns of x, packed at a time where columns of the result are divided
 
 	states planning.States[gemmRun[E, A]]
 	spare  planning.States[gemmScratch[A]]
@@ -72,6 +75,9 @@ func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, 
 	p.far = p.k
 	if p.direct {
 		p.far = min(p.k, gemmFar)
+	}
+	if p.gathered = rows.same && p.y.col == 1 && p.y.row >= 0 && tile.HasPieces(); p.gathered {
+		p.whole, p.rest = piecesOf(tile, tile.Columns), piecesOf(tile, p.n%tile.Columns)
 	}
 	near := p.n%tile.Columns == 0 && p.k*p.n*sizeOf[A]() <= nearBytes
 	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, tile.Rows) >= packPanels && !near

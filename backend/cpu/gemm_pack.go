@@ -14,6 +14,14 @@ func (r *gemmRun[E, A]) pack(b *gemmBlock[A], w *gemmScratch[A], s0, s1 int) {
 func (r *gemmRun[E, A]) packStrip(b *gemmBlock[A], w *gemmScratch[A], dst []A, j, columns int) {
 	p, wide := r.p, r.p.tile.Columns
 	at := b.yAt + b.k0*p.y.row + (b.j0+j)*p.y.col
+	if p.gathered {
+		pieces := &p.whole
+		if columns < wide {
+			pieces = &p.rest
+		}
+		p.tile.Gather(dst, wide, r.ya, at, p.y.row, b.depth, pieces)
+		return
+	}
 	if columns < wide {
 		clear(dst)
 	}
@@ -38,6 +46,17 @@ func (r *gemmRun[E, A]) packStrip(b *gemmBlock[A], w *gemmScratch[A], dst []A, j
 			p.rows.load(dst[k*wide:][:columns], r.y, at+k*p.y.row, p.y.col)
 		}
 	}
+}
+
+// piecesOf lists the registers of some columns that lie side by side.
+func piecesOf[A float](t *simd.Tile[A], columns int) (p simd.Pieces) {
+	lanes := t.Lanes()
+	p.Reset()
+	for j := 0; j < t.Columns; j += lanes {
+		within := max(0, min(lanes, columns-j))
+		p.Add(simd.Piece{At: j, To: int32(j), Of: uint16(1<<within - 1), Into: uint16(1<<lanes - 1)})
+	}
+	return p
 }
 
 // packBlocks packs panels p0 to p1 − 1, for all of its depth: block by block of k, those of a block panel
