@@ -36,6 +36,7 @@ type fusedChainWork[T simd.Float] struct {
 	blocks [][]T // those of the code, then one for each operand
 	links  []simd.Link[T]
 	past   bool
+	tiny   bool // numbers below the normal ones were met lately
 }
 
 // chainedKernel is op as a fusedChain, nil where that cannot be.
@@ -197,5 +198,5 @@ func (w *fusedChainWork[T]) row(k *fusedChain[T], r, width int) {
 	if links[0].Walk == simd.LinkAlong && len(links) > 1 {
 		x, links = links[0].By, links[1:]
 	}
-	simd.Chain(out, x, links, w.past)
+	simd.Chain(out, x, links, w.past, &w.tiny)
 }

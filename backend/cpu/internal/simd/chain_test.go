@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -97,7 +98,13 @@ func compareChain[T Float](memory [][]T, kinds []LinkKind, n int, r *rand.Rand, 
 	if again[place] || stored[place] != nil || r.IntN(2) == 0 {
 		out = make([]T, n)
 	}
-	Chain(out, x, links, r.IntN(2) == 0)
+	tiny := r.IntN(2) == 0 // as if there had been such numbers: the bits are the same
+	Chain(out, x, links, r.IntN(2) == 0, &tiny)
+	for k, l := range links {
+		if l.Kind != kinds[k] && l.Kind != LinkStore {
+			return fmt.Errorf("link %d is of kind %d now, it was %d", k, l.Kind, kinds[k])
+		}
+	}
 	FencePast()
 	if err := sameElements(out, want); err != nil {
 		return err
@@ -143,9 +150,42 @@ func TestChainBlocks(t *testing.T) {
 			{LinkStore, blocks[0], LinkAgain}, {LinkMul, blocks[0], LinkAgain}, {LinkStore, blocks[1], LinkAgain},
 			{LinkLoad, m, LinkAlong}, {LinkAddTo, blocks[1], LinkAgain}, {LinkMul, blocks[1], LinkAgain},
 		}
-		Chain(out, x, links, false)
+		Chain(out, x, links, false, new(bool))
 		if err := sameElements(out, want); err != nil {
 			t.Fatalf("length %d: %v", n, err)
+		}
+	}
+}
+
+// TestChainTiny: whether numbers below the normal ones were met is told, of operands and of results.
+func TestChainTiny(t *testing.T) {
+	if !HasChains() {
+		t.Skip("no assembly for AVX-512")
+	}
+	const least = 0x1p-149
+	for _, row := range []struct {
+		name string
+		x, m float32
+		kind LinkKind
+		want bool
+	}{
+		{"normal", 1.5, 0.9, LinkMul, false}, {"zero", 0, 0.9, LinkMul, false}, {"NaN", float32(math.NaN()), 1, LinkMul, false},
+		{"operand", 4 * least, 0.9, LinkMul, true}, {"made normal", 8 * least, 0x1p100, LinkMul, true},
+		{"by", 0.9, 4 * least, LinkMulInto, true}, {"product", 0x1.23456p-70, 0x1.23456p-70, LinkMul, true},
+		{"quotient", 0x1.8p-100, 0x1.4p40, LinkDiv, true}, {"root", 3 * least, 1, LinkSqrt, true},
+	} {
+		x, m := make([]float32, 77), make([]float32, 77)
+		for i := range x {
+			x[i], m[i] = 1, 1
+		}
+		x[70], m[70] = row.x, row.m
+		for _, before := range []bool{false, true} {
+			tiny := before
+			Chain(x, x, []Link[float32]{{row.kind, m, LinkAlong}}, false, &tiny)
+			if tiny != row.want {
+				t.Errorf("%s: %v, want %v, after %v", row.name, tiny, row.want, before)
+			}
+			x[70] = row.x
 		}
 	}
 }
@@ -164,7 +204,7 @@ func TestChainWrongLengths(t *testing.T) {
 					t.Error("no panic")
 				}
 			}()
-			Chain(make([]float32, 4), make([]float32, 4), []Link[float32]{link}, false)
+			Chain(make([]float32, 4), make([]float32, 4), []Link[float32]{link}, false, new(bool))
 		}()
 	}
 }

@@ -213,6 +213,9 @@ var contents = []struct {
 		v := edge[r.IntN(len(edge))]
 		return v + v*float64(r.IntN(5)-2)*[]float64{0x1p-24, 0x1p-53, 0x1p-10}[r.IntN(3)]
 	}},
+	{"tiny", "products, quotients and sums around the least normal float32", func(r *rand.Rand) float64 {
+		return math.Ldexp(r.Float64()-0.5, -148+r.IntN(30)+r.IntN(2)*r.IntN(150))
+	}},
 	{"exponents", "of all results of exp", func(r *rand.Rand) float64 { return (r.Float64() - 0.5) * 1500 }},
 	{"few", "ties", func(r *rand.Rand) float64 { return float64(r.IntN(5) - 2) }},
 	{"zeros", "signs of zeros", func(r *rand.Rand) float64 { return math.Copysign(0, float64(r.IntN(2))-0.5) }},
