@@ -40,11 +40,11 @@ func TestFedFoldsEveryWay(t *testing.T) {
 		lengths []int
 		piece   int
 	}{
-		{"columns", 0, 5, []int{1, 7, 8, 9, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 127, 128}, was.piece},
+		{"columns", 0, 5, []int{2, 7, 8, 9, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 127, 128}, was.piece},
 		{"more columns than threads", 0, 270, []int{2, 15, 16, 23}, was.piece},
-		{"pieces of columns", 0, 30, []int{129, 135, 144, 145, 255, 256, 283}, was.piece},
-		{"pieces of rows", 1, 3, []int{513, 529, 1024, 1025, 1500}, 512},
-		{"pieces of two warps", 1, 2, []int{1025, 1041, 2047, 2048}, 1024},
+		{"pieces of columns", 0, 30, []int{129, 135, 144, 145, 146, 147, 148, 149, 150, 151, 152, 255, 256, 283}, was.piece},
+		{"pieces of rows", 1, 3, []int{513, 520, 529, 1024, 1025, 1500}, 512},
+		{"pieces of two warps", 1, 2, []int{1025, 1033, 1041, 2047, 2048}, 1024},
 	} {
 		lineTuning.piece = c.piece
 		for d, dt := range []tensor.DType{tensor.Float32, tensor.Int8, tensor.Uint64, tensor.BFloat16, tensor.Complex64, tensor.Bool} {
@@ -63,8 +63,8 @@ func TestFedFoldsEveryWay(t *testing.T) {
 						}
 						blocksEach = each * (i % 2) // one block, or as many as there may be
 						l := tensor.RowMajor(shape)
-						x := factorsView(r, dt, l)
-						if fn == ops.ReduceMax || fn == ops.ReduceMin || dt == tensor.Bool {
+						x, found := factorsView(r, dt, l), fn == ops.ReduceMax || fn == ops.ReduceMin || dt == tensor.Bool
+						if found {
 							x = stood(r, dt, l, 1-c.axis)
 						}
 						kept := tensor.RowMajor(without(shape, []int{c.axis}))
@@ -73,8 +73,8 @@ func TestFedFoldsEveryWay(t *testing.T) {
 							loose: true, large: true, by: oneByOne{cpu.New()},
 						}
 						w.check(t)
-						if dt == tensor.Bool || i%2 == 1 {
-							continue
+						if found || fn == ops.ReduceProd && !dt.IsFloat() && !dt.IsComplex() {
+							continue // a place would be the answer everywhere, or make it 0
 						}
 						y := l
 						y.Strides = []int{1, 1}

@@ -201,13 +201,13 @@ func TestUploadFails(t *testing.T) {
 
 // TestMemoryOfTheUnreachable: memory of what nobody reaches is used again.
 func TestMemoryOfTheUnreachable(t *testing.T) {
-	b := another(t, Options{MemoryLimit: 64 << 20})
+	b := another(t, Options{MemoryLimit: 16 << 20})
 	for range 40 {
-		if _, err := b.Allocate(16 << 20); err != nil { // ten times the limit in all
+		if _, err := b.Allocate(4 << 20); err != nil { // ten times the limit in all
 			t.Fatal(err)
 		}
 	}
-	if s := b.Memory(); s.Reserved > 64<<20 || s.Limit != 64<<20 {
+	if s := b.Memory(); s.Reserved > 16<<20 || s.Limit != 16<<20 {
 		t.Errorf("%+v", s)
 	}
 	if err := b.Close(); err != nil {
@@ -222,7 +222,7 @@ func TestMemoryOfTheUnreachable(t *testing.T) {
 func TestGarbageIsCollected(t *testing.T) {
 	b := another(t, Options{})
 	defer b.Close()
-	for range 200 {
+	for range 40 {
 		if _, err := b.Allocate(32 << 20); err != nil {
 			t.Fatal(err)
 		}
