@@ -223,6 +223,10 @@ func (r *reduceRun[E, A]) lines(w *reduceScratch[E, A], values, top []A) {
 	}
 	for c := range values {
 		at, m := base+c*p.kept.step[0], top[c:c+1]
+		if p.soft {
+			p.sumSoftly(w, values[c:c+1], m, at)
+			continue
+		}
 		m[0] = p.folder.foldLine(&w.lineReader, p.top, at, 0, n, nil)
 		r.withInit(p.top, m)
 		values[c] = p.folder.foldLine(&w.lineReader, p.fold, at, 0, n, m)
