@@ -29,6 +29,7 @@ type reducer[E tensor.Element, A summable] struct {
 	initAt   int  // where the init element lies; −1 where there is none
 	initIn   int  // and in which operand
 	feed     *feed
+	soft     bool // lines may be softSums
 
 	states planning.States[reduceRun[E, A]]
 	spare  planning.States[reduceScratch[E, A]]
@@ -40,6 +41,7 @@ type reduceScratch[E tensor.Element, A summable] struct {
 	s           strips
 	values, top []A
 	fed         fedScratch
+	soft        softSums
 }
 
 // reduceRun is one run. An item is a piece of a line, or of the lines of a strip; where lines are not cut an
@@ -68,6 +70,7 @@ func newReducer[E tensor.Element, A summable](op ops.ReduceOp, out graph.Operand
 		p.initAt, p.initIn = in[1].Offset, 1
 	}
 	p.folder = newFolder(rows, folded, &p.kept, how.fold.anyOrder, how.terms)
+	p.soft = p.sumsSoftly()
 	return p
 }
 
@@ -146,6 +149,9 @@ func (r *reduceRun[E, A]) chunk(lo, hi int) {
 	} else {
 		p.open(w, r.memory)
 	}
+	if p.soft && p.feed == nil {
+		w.soft.prepare(r.src, p.folder.line.step[0])
+	}
 	most := max(p.folder.width, resultsAtOnce)
 	w.values, w.top = grown(w.values, most), grown(w.top, most)
 	w.s.seek(&p.kept, p.folder.width, lo/r.pieces)
@@ -176,6 +182,7 @@ func (r *reduceRun[E, A]) chunk(lo, hi int) {
 		}
 	}
 	w.release()
+	w.soft.release()
 	w.fed.machine.release()
 	p.spare.Put(w)
 }
@@ -216,6 +223,10 @@ func (r *reduceRun[E, A]) lines(w *reduceScratch[E, A], values, top []A) {
 	}
 	for c := range values {
 		at, m := base+c*p.kept.step[0], top[c:c+1]
+		if p.soft {
+			p.sumSoftly(w, values[c:c+1], m, at)
+			continue
+		}
 		m[0] = p.folder.foldLine(&w.lineReader, p.top, at, 0, n, nil)
 		r.withInit(p.top, m)
 		values[c] = p.folder.foldLine(&w.lineReader, p.fold, at, 0, n, m)
@@ -227,6 +238,11 @@ func (r *reduceRun[E, A]) lines(w *reduceScratch[E, A], values, top []A) {
 func (r *reduceRun[E, A]) whole(w *reduceScratch[E, A], values, top []A) {
 	p := r.p
 	n := p.folder.length
+	if p.soft && p.feed == nil {
+		p.sumSoftly(w, values, top, w.s.at(0))
+		r.finish(values, top, w.s.at(1))
+		return
+	}
 	if p.top == nil {
 		top = nil
 	} else {

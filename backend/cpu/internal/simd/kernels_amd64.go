@@ -90,6 +90,11 @@ func divByF32(out *float32, a *float32, s float32, n int)
 //go:noescape
 func negF32(out *float32, a *float32, n int)
 
+// sqrtF32 is out = √a, element by element.
+//
+//go:noescape
+func sqrtF32(out *float32, a *float32, n int)
+
 // subByF32 is out = a - s, element by element, and otherwise where that is NaN.
 //
 //go:noescape
@@ -100,6 +105,30 @@ func subByF32(out *float32, a *float32, s float32, otherwise float32, n int)
 //
 //go:noescape
 func shiftsF32(out *float32, a *float32, m *float32, n int) int
+
+// lessF32 is out = a < b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessF32(out *bool, a *float32, b *float32, n int)
+
+// lessEqualF32 is out = a <= b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessEqualF32(out *bool, a *float32, b *float32, n int)
+
+// equalF32 is out = a == b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func equalF32(out *bool, a *float32, b *float32, n int)
+
+// notEqualF32 is out = a != b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func notEqualF32(out *bool, a *float32, b *float32, n int)
 
 // greatestF32 is the extreme m of n elements, as many as a register holds or more. It says nothing about m
 // where nan is not 0, and nothing of its sign where it is 0: then signs, a bit a lane, joins those of all
@@ -179,11 +208,11 @@ func gemm5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, 
 //go:noescape
 func gemm6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
-// gemmPackedF32 is gemm6F32 of packed operands: columns of a 8 elements apart, rows of b 16. It is bound by two
-// fused multiply-adds a cycle.
+// gemmPackedF32 is gemm6F32 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 8 elements apart, rows of b 16. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int, panels int)
 
 // gemmWide1F32 multiplies 1 rows of a by 32 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
@@ -269,11 +298,11 @@ func gemmWide11F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *floa
 //go:noescape
 func gemmWide12F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
-// gemmWidePackedF32 is gemmWide12F32 of packed operands: columns of a 12 elements apart, rows of b 32. It is bound by two
-// fused multiply-adds a cycle.
+// gemmWidePackedF32 is gemmWide12F32 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 12 elements apart, rows of b 32. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int, panels int)
 
 // transpose8F32 turns squares of 8 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -292,6 +321,12 @@ func transpose6F32(dst *float32, dstRow int, src *float32, srcRow int, squares i
 //
 //go:noescape
 func transposeFourF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
+
+// piecesF32 does n pieces, each for a number of rows. It is bound by loads of 64 bytes that straddle two lines, and
+// by a store for each.
+//
+//go:noescape
+func piecesF32(dst *float32, src *float32, from int, dstRow int, srcRow int, rows int, pieces *byte, n int)
 
 // sumBlockF64 is the sum of a block of n elements in eight lanes. It is bound by the latency
 // of addition: 4 cycles for eight elements.
@@ -379,6 +414,11 @@ func divByF64(out *float64, a *float64, s float64, n int)
 //go:noescape
 func negF64(out *float64, a *float64, n int)
 
+// sqrtF64 is out = √a, element by element.
+//
+//go:noescape
+func sqrtF64(out *float64, a *float64, n int)
+
 // subByF64 is out = a - s, element by element, and otherwise where that is NaN.
 //
 //go:noescape
@@ -389,6 +429,30 @@ func subByF64(out *float64, a *float64, s float64, otherwise float64, n int)
 //
 //go:noescape
 func shiftsF64(out *float64, a *float64, m *float64, n int) int
+
+// lessF64 is out = a < b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessF64(out *bool, a *float64, b *float64, n int)
+
+// lessEqualF64 is out = a <= b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessEqualF64(out *bool, a *float64, b *float64, n int)
+
+// equalF64 is out = a == b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func equalF64(out *bool, a *float64, b *float64, n int)
+
+// notEqualF64 is out = a != b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func notEqualF64(out *bool, a *float64, b *float64, n int)
 
 // greatestF64 is the extreme m of n elements, as many as a register holds or more. It says nothing about m
 // where nan is not 0, and nothing of its sign where it is 0: then signs, a bit a lane, joins those of all
@@ -468,11 +532,11 @@ func gemm5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, 
 //go:noescape
 func gemm6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
-// gemmPackedF64 is gemm6F64 of packed operands: columns of a 8 elements apart, rows of b 8. It is bound by two
-// fused multiply-adds a cycle.
+// gemmPackedF64 is gemm6F64 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 8 elements apart, rows of b 8. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int, panels int)
 
 // gemmWide1F64 multiplies 1 rows of a by 16 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
@@ -558,11 +622,11 @@ func gemmWide11F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *floa
 //go:noescape
 func gemmWide12F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
-// gemmWidePackedF64 is gemmWide12F64 of packed operands: columns of a 12 elements apart, rows of b 16. It is bound by two
-// fused multiply-adds a cycle.
+// gemmWidePackedF64 is gemmWide12F64 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 12 elements apart, rows of b 16. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int, panels int)
 
 // transpose4F64 turns squares of 4 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -575,6 +639,37 @@ func transpose4F64(dst *float64, dstRow int, src *float64, srcRow int, squares i
 //
 //go:noescape
 func transpose2F64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+
+// piecesF64 does n pieces, each for a number of rows. It is bound by loads of 64 bytes that straddle two lines, and
+// by a store for each.
+//
+//go:noescape
+func piecesF64(dst *float64, src *float64, from int, dstRow int, srcRow int, rows int, pieces *byte, n int)
+
+// uint8ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func uint8ToF32(out *float32, x *uint8, n int)
+
+// int8ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int8ToF32(out *float32, x *int8, n int)
+
+// uint16ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func uint16ToF32(out *float32, x *uint16, n int)
+
+// int16ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int16ToF32(out *float32, x *int16, n int)
+
+// int32ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int32ToF32(out *float32, x *int32, n int)
 
 // expF32 is out = exp x, element by element.
 // It is bound by arithmetic in float64.
@@ -648,12 +743,12 @@ func expRowsF32(acc *float32, out *float32, x *float32, m *float32, n int)
 //go:noescape
 func spanF32(x *float32, n int) (low float32, high float32)
 
-// softLineF32 is out = exp(x - m) for differences from -87 to 0, and the sum of each block of 128. Beside, it is
-// result = before / s, if before is not nil, and fetches next. It is bound by arithmetic in float64; what
-// comes from memory and goes there hides behind.
+// softLineF32 is out = exp(x - m), or x - m with log, for differences from -87 to 0, and the sum of the exponentials
+// of each block of 128. Beside, it is result = before / s, or before - s with log, if before is not nil, and fetches
+// next. It is bound by arithmetic in float64; what comes from memory and goes there hides behind.
 //
 //go:noescape
-func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, past bool)
+func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float32, blocks int, before *float32, result *float32, s float32, high float32, low float32, log bool, past bool)
 
 // quotientsF32 is out = e / s, element by element, with high + low = 1/s, for e from 0 to 1 and s from 1 to 1<<32.
 // step is the bytes from s to the s of the next register: 64, or 0. It is bound by loads and stores.
@@ -661,19 +756,36 @@ func softLineF32(sums *float32, out *float32, x *float32, next *float32, m float
 //go:noescape
 func quotientsF32(out *float32, e *float32, s *float32, high *float32, low *float32, step int, n int, past bool)
 
+// spanRowsF32 makes low and high the least and the greatest of themselves and of rows of x, step bytes apart. A NaN
+// of x is passed over. columns is bytes, a multiple of 64, rows a multiple of 4. It is bound by memory.
+//
+//go:noescape
+func spanRowsF32(low *float32, high *float32, x *float32, step int, columns int, rows int)
+
+// softColumnsF32 is rows of a softmax along columns, whose number in bytes is a multiple of 64. For 16 columns table
+// has m, and s, high and low of the columns before. Of what is kept result = keep / s, or keep - s with log, is made,
+// unless there is no result; then keep = exp(x - m), or x - m with log, and the exponentials are added to a lane, the
+// next for each row, unless there is no x. What is ahead of x is fetched. It is bound by arithmetic in float64, and by
+// how many cache lines the CPU can wait for at a time.
+//
+//go:noescape
+func softColumnsF32(lanes *float32, keep *float32, x *float32, table *float32, result *float32, ahead int, laneStep int, laneBytes int, keepStep int, step int, resultStep int, columns int, rows int, log bool, past bool)
+
 // chainF32 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
+// The result is not 0 where an operand or a result was below the normal numbers.
 //
 //go:noescape
-func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
+func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool) uint32
 
 // chainF64 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
+// The result is not 0 where an operand or a result was below the normal numbers.
 //
 //go:noescape
-func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
+func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool) uint32
 
 // greatestWideF32 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
 // where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.

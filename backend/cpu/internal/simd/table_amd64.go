@@ -25,10 +25,10 @@ func init() {
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
 		keptBy(addKeptF32), rowBy(guardF32), unaryBy(negF32),
-		linesBy(sumLinesF32)}
+		unaryBy(sqrtF32), linesBy(sumLinesF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
 		keptBy(addKeptF64), rowBy(guardF64), unaryBy(negF64),
-		linesBy(sumLinesF64)}
+		unaryBy(sqrtF64), linesBy(sumLinesF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = append(extremes32, Extremes[float32]{
@@ -51,6 +51,18 @@ func init() {
 		mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32), floats32, sums32))
 	elementary64 = append(elementary64, elementaryBy(
 		partlyBy(expF64, expRow64), logRow64, tanhRow64, sigmoidRow64, floats64, sums64))
+	if cpu.X86.HasBMI2 {
+		compares32 = Compares[float32]{
+			compareBy(lessF32, less[float32]), compareBy(lessEqualF32, lessEqual[float32]),
+			compareBy(equalF32, Equal[float32]), compareBy(notEqualF32, NotEqual[float32]),
+		}
+		compares64 = Compares[float64]{
+			compareBy(lessF64, less[float64]), compareBy(lessEqualF64, lessEqual[float64]),
+			compareBy(equalF64, Equal[float64]), compareBy(notEqualF64, NotEqual[float64]),
+		}
+	}
+	roundKernels.uint8, roundKernels.int8, roundKernels.uint16 = uint8ToF32, int8ToF32, uint16ToF32
+	roundKernels.int16, roundKernels.int32 = int16ToF32, int32ToF32
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.gatherPast = gatherRows, gatherRowsPast
@@ -59,10 +71,10 @@ func init() {
 	copyRunsBytes = copyRuns
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
 		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,
-	}, gemmPackedF32, pack32}}
+	}, gemmPackedF32, pack32, nil}}
 	tiles64 = []*Tile[float64]{{6, 8, 8, []tileKernel[float64]{
 		nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64,
-	}, gemmPackedF64, pack64}}
+	}, gemmPackedF64, pack64, nil}}
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
 		chain32, chain64 = chainF32, chainF64
 		extremes32 = append(extremes32, wideExtremes(extremes32[len(extremes32)-1], updateMaxWideF32, updateMinWideF32,
@@ -72,15 +84,16 @@ func init() {
 			wideEnds[float64]{greatestWideF64, firstMaxWideF64, maxStackF64, greatest64},
 			wideEnds[float64]{smallestWideF64, firstMinWideF64, minStackF64, smallest64}))
 		span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
+		spanRows32, softColumns32 = spanRowsF32, softColumnsF32
 		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
 			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
 			gemmWide8F32, gemmWide9F32, gemmWide10F32, gemmWide11F32, gemmWide12F32,
-		}, gemmWidePackedF32, packWideBy(transposeFourF32)})
+		}, gemmWidePackedF32, packWideBy(transposeFourF32), piecesF32})
 		tiles64 = append(tiles64, &Tile[float64]{12, 16, 12, []tileKernel[float64]{
 			nil, gemmWide1F64, gemmWide2F64, gemmWide3F64, gemmWide4F64, gemmWide5F64, gemmWide6F64, gemmWide7F64,
 			gemmWide8F64, gemmWide9F64, gemmWide10F64, gemmWide11F64, gemmWide12F64,
-		}, gemmWidePackedF64, packWideBy(transpose4F64)})
+		}, gemmWidePackedF64, packWideBy(transpose4F64), piecesF64})
 	}
 }
 

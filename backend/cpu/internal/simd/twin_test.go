@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // primitive is a function of a table as the tests call it: on slices of one length and a scalar. What it
@@ -27,8 +28,8 @@ func pairs[T Float]() []pairOf[T] {
 	orders, functions := extremesOf[T](), elementariesOf[T]()
 	for form := range max(len(orders), len(functions)) {
 		table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), orders[min(form, len(orders)-1)],
-			functions[min(form, len(functions)-1)])
-		twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), functions[0])
+			functions[min(form, len(functions)-1)], ComparesOf[T]())
+		twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), functions[0], goCompares[T]())
 		for j := range table {
 			forms := 2 // the first of which is the twin
 			switch family, _, _ := strings.Cut(table[j].name, "."); family {
@@ -46,7 +47,8 @@ func pairs[T Float]() []pairOf[T] {
 	return all
 }
 
-func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T]) []primitive[T] {
+func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T],
+	c Compares[T]) []primitive[T] {
 	row := func(name string, exact bool, f func(out, a, b []T)) primitive[T] {
 		return primitive[T]{name: name, slices: 3, exact: exact, run: func(s [][]T, _ T) []T {
 			f(s[0], s[1], s[2])
@@ -147,6 +149,22 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 			return r
 		}}
 	}
+	compare := func(name string, f func(out []bool, a, b []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: true, run: func(s [][]T, _ T) []T {
+			out := make([]bool, len(s[0])+1) // the last of which is not to be touched
+			f(out[:len(s[0])], s[0], s[1])
+			r := make([]T, len(out))
+			for i, v := range out {
+				if v {
+					r[i] = 1
+				}
+				if b := *(*uint8)(unsafe.Pointer(&out[i])); b > 1 {
+					r[i] = T(b) // no bool
+				}
+			}
+			return r
+		}}
+	}
 	return []primitive[T]{
 		{name: "Sums.Block", slices: 1, run: func(x [][]T, _ T) []T {
 			return []T{s.Block(x[0][:min(len(x[0]), BlockSize)])}
@@ -157,6 +175,7 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		inPlace("Arithmetic.Sub", a.Sub),
 		row("Floats.Div", false, f.Div), kept("Floats.AddKept", f.AddKept),
 		row("Floats.Guard", true, f.Guard), inPlace("Floats.Guard", f.Guard), unary("Floats.Neg", f.Neg),
+		unary("Floats.Sqrt", f.Sqrt),
 		lines("Floats.SumLines", 2, f.SumLines), lines("Floats.SumLines_in_place", 1, f.SumLines),
 		scalar("Floats.DivBy", false, f.DivBy), scalar("Floats.Shift", false, f.Shift),
 		row("Floats.Shifts", false, f.Shifts),
@@ -170,6 +189,8 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		update("Extremes.UpdateMax", 1, 1, e.UpdateMax), update("Extremes.UpdateMin", 1, 1, e.UpdateMin),
 		update("Extremes.UpdateMax_down", 37, 1, e.UpdateMax), update("Extremes.UpdateMin_down", 18, 1, e.UpdateMin),
 		update("Extremes.UpdateMax_up", 16, -1, e.UpdateMax), update("Extremes.UpdateMin_up", 3, -1, e.UpdateMin),
+		compare("Compares.Less", c.Less), compare("Compares.LessEqual", c.LessEqual),
+		compare("Compares.Equal", c.Equal), compare("Compares.NotEqual", c.NotEqual),
 		unary("Elementary.Exp", el.Exp), unaryInPlace("Elementary.Exp", el.Exp), unary("Elementary.Log", el.Log),
 		unary("Elementary.Tanh", el.Tanh), unary("Elementary.Sigmoid", el.Sigmoid),
 		{name: "Elementary.ExpSums", slices: 2, run: func(x [][]T, m T) []T {
@@ -202,6 +223,9 @@ var contents = []struct {
 		edge := []float64{-104, 89, 0x1p-13, 10, -10, -0x1p-13, 709.79, -745.14, 708, -708, math.MaxFloat32, 0x1p-149, 88.72}
 		v := edge[r.IntN(len(edge))]
 		return v + v*float64(r.IntN(5)-2)*[]float64{0x1p-24, 0x1p-53, 0x1p-10}[r.IntN(3)]
+	}},
+	{"tiny", "products, quotients and sums around the least normal float32", func(r *rand.Rand) float64 {
+		return math.Ldexp(r.Float64()-0.5, -148+r.IntN(30)+r.IntN(2)*r.IntN(150))
 	}},
 	{"exponents", "of all results of exp", func(r *rand.Rand) float64 { return (r.Float64() - 0.5) * 1500 }},
 	{"few", "ties", func(r *rand.Rand) float64 { return float64(r.IntN(5) - 2) }},
