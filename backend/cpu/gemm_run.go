@@ -22,7 +22,7 @@ func (g *gemmProducts[E, A]) chunk(lo, hi int) {
 		if p.byColumns(1) {
 			for p.top(b); b.depth > 0; p.further(b) {
 				var x []A
-				if p.ahead() {
+				if p.ahead {
 					w.panels = grown(w.panels, panels*p.tile.Apart*b.depth)
 					r.packBlocks(*b, w, w.panels, 0, panels)
 					x = w.panels
@@ -65,15 +65,11 @@ func (p *gemm[E, A]) byColumns(threads int) bool {
 	return panels < 2*threads || panels < min(gemmFew*threads, gemmTall) && strips >= 2*threads && p.far <= gemmFar
 }
 
-// ahead reports whether all columns of x that are multiplied at a time are packed before columns of the result are
-// divided. Where sums cannot wait in the result those are all there are, and may be too many.
-func (p *gemm[E, A]) ahead() bool { return p.packX && p.far <= gemmFar }
-
 func (r *gemmRun[E, A]) sharedColumns(x *Exec) {
 	p, b := r.p, &r.gemmBlock
 	panels, strips := ceilDiv(p.m, p.tile.Rows), ceilDiv(p.n, p.tile.Columns)
 	for p.top(b); b.depth > 0; p.further(b) {
-		if p.ahead() {
+		if p.ahead {
 			r.panels = grown(r.panels, panels*p.tile.Apart*b.depth)
 			x.run(panels, grainOf(p.tile.Rows*b.depth), (*gemmPanels[E, A])(r))
 		}

@@ -75,6 +75,7 @@ func TestGemm_far(t *testing.T) {
 		for threads := 1; threads <= 3; threads++ {
 			out := tensor.Must(tensor.New(tensor.Float16, m, n)).View()
 			p := gemmOf(t, out, x, y, float16Rows)
+			p.ahead = false // as of rows that are longer
 			runOn(t, threads, p, out, x, y)
 			if got := tensor.Must(tensor.Values[tensor.F16](out)); !sameBits(got, want) {
 				t.Fatalf("%s, %d threads: other sums", kind, threads)
@@ -87,6 +88,14 @@ func TestGemm_far(t *testing.T) {
 				t.Errorf("%s, %d threads: %d elements of x are packed at a time, want %d at most",
 					kind, threads, packed, most)
 			}
+		}
+	}
+	for k, ahead := range map[int]bool{gemmFar + 300: true, gemmAhead: false} {
+		zero := func(shape ...int) tensor.View {
+			return tensor.Must(tensor.ViewOf(make([]tensor.F16, 1), tensor.Layout{Shape: shape, Strides: make([]int, len(shape))}))
+		}
+		if p := gemmOf(t, zero(m, n), zero(m, k), zero(k, n), float16Rows); p.ahead != ahead {
+			t.Errorf("rows of %d: packed ahead is %t", k, p.ahead)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (r *gemmRun[E, A]) columns(b *gemmBlock[A], w *gemmScratch[A], panels []A, 
 			b.depth = min(gemmDepth, to-b.k0)
 			var x []A
 			switch {
-			case p.ahead():
+			case p.ahead:
 				x = panels[(b.k0-from)*apart:]
 			case p.packX:
 				w.panels = grown(w.panels, apart*b.depth)
