@@ -275,16 +275,22 @@ func TestConv_errors(t *testing.T) {
 	}
 }
 
-// TestConv_allocates_nothing: with padding, phases, a copied weight, and images multiplied together or one by one.
+// TestConv_allocates_nothing: with padding, phases, a copied weight, strips that are gathered from x, and images
+// multiplied together or one by one.
 func TestConv_allocates_nothing(t *testing.T) {
+	t.Run("bfloat16", convAllocatesNothing[tensor.BF16])
+	t.Run("float32", convAllocatesNothing[float32])
+}
+
+func convAllocatesNothing[T tensor.Element](t *testing.T) {
 	between := paddedBy(plainConv(2), 1)
 	between.Between = []int{2, 2}
 	for _, c := range []convCase{
 		{paddedBy(plainConv(2), 1), []int{2, 8, 30, 30}, []int{9, 8, 3, 3}},
 		{between, []int{3, 8, 9, 9}, []int{9, 8, 3, 3}},
 	} {
-		x, w := arange[tensor.BF16](t, c.x...), tensor.Must(arange[tensor.BF16](t, c.w...).Transpose(0, 1, 3, 2))
-		out := arange[tensor.BF16](t, c.out()...)
+		x, w := arange[T](t, c.x...), tensor.Must(arange[T](t, c.w...).Transpose(0, 1, 3, 2))
+		out := arange[T](t, c.out()...)
 		k := tensor.Must(compileConv(c.op, operandOf(out), operandOf(x), operandOf(w)))
 		to, from := []tensor.Write{tensor.Must(tensor.NewWrite(out))}, []tensor.Read{x.Read(), w.Read()}
 		steadyRun(t, func(x *Exec) {

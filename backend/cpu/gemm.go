@@ -33,7 +33,8 @@ type gemm[E tensor.Element, A float] struct {
 	gathered bool        // strips of y are made of pieces:
 	whole    simd.Pieces // all columns of a strip
 	rest     simd.Pieces // and those of the last one
-	far      int         // columns of x, packed at a time where columns of the result are divided
+	far      int         // columns of x, multiplied at a time where columns of the result are divided
+	ahead    bool        // and packed before, not a block at a time by everyone
 
 	states planning.States[gemmRun[E, A]]
 	spare  planning.States[gemmScratch[A]]
@@ -44,10 +45,11 @@ const (
 	gemmStrips = 64          // of y, packed at a time: one or two megabytes
 	gemmBytes  = 128 << 10   // of x, packed at a time: for the second-level cache
 
-	gemmGroup = 4    // strips that a block of packed x is read for: their sums stay in the second-level cache
-	gemmFar   = 4096 // columns of x that are packed at once, where sums may wait in the result
-	gemmFew   = 16   // panels for each thread: with fewer of them columns are divided
-	gemmTall  = 96   // and with no more in all, so that a block of k stays in the second-level cache
+	gemmGroup = 4       // strips that a block of packed x is read for: their sums stay in the second-level cache
+	gemmFar   = 4096    // columns of x that are packed at once, where sums may wait in the result
+	gemmAhead = 8 << 20 // and bytes of them all, where they may not
+	gemmFew   = 16      // panels for each thread: with fewer of them columns are divided
+	gemmTall  = 96      // and with no more in all, so that a block of k stays in the second-level cache
 
 	packStrips = 16        // from this number of strips on packing x pays
 	packPanels = 4         // and from this number of panels packing y
@@ -76,6 +78,8 @@ func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, 
 	if p.direct {
 		p.far = min(p.k, gemmFar)
 	}
+	size := ceilDiv(p.m, tile.Rows) * tile.Apart * p.far * sizeOf[A]()
+	p.ahead = p.packX && (p.far <= gemmFar || size <= gemmAhead)
 	if p.gathered = rows.same && p.y.col == 1 && p.y.row >= 0 && tile.HasPieces(); p.gathered {
 		p.whole, p.rest = piecesOf(tile, tile.Columns), piecesOf(tile, p.n%tile.Columns)
 	}

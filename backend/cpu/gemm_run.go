@@ -21,11 +21,13 @@ func (g *gemmProducts[E, A]) chunk(lo, hi int) {
 		p.locate(b, &w.batch)
 		if p.byColumns(1) {
 			for p.top(b); b.depth > 0; p.further(b) {
-				if p.packX {
+				var x []A
+				if p.ahead {
 					w.panels = grown(w.panels, panels*p.tile.Apart*b.depth)
 					r.packBlocks(*b, w, w.panels, 0, panels)
+					x = w.panels
 				}
-				r.columns(b, w, w.panels, 0, strips)
+				r.columns(b, w, x, 0, strips)
 			}
 		} else {
 			for p.begin(b); b.depth > 0; p.advance(b) {
@@ -67,7 +69,7 @@ func (r *gemmRun[E, A]) sharedColumns(x *Exec) {
 	p, b := r.p, &r.gemmBlock
 	panels, strips := ceilDiv(p.m, p.tile.Rows), ceilDiv(p.n, p.tile.Columns)
 	for p.top(b); b.depth > 0; p.further(b) {
-		if p.packX {
+		if p.ahead {
 			r.panels = grown(r.panels, panels*p.tile.Apart*b.depth)
 			x.run(panels, grainOf(p.tile.Rows*b.depth), (*gemmPanels[E, A])(r))
 		}
@@ -143,9 +145,9 @@ func (g *gemmPanels[E, A]) chunk(lo, hi int) {
 func (g *gemmColumns[E, A]) chunk(lo, hi int) {
 	r := (*gemmRun[E, A])(g)
 	w := r.p.spare.Get()
-	sums := w.own.sums
-	w.own = r.gemmBlock
-	w.own.sums = sums
+	own := w.own
+	w.own = r.gemmBlock // but for memory, which is another thread's
+	w.own.packed, w.own.sums = own.packed, own.sums
 	r.columns(&w.own, w, r.panels, lo, hi)
 	r.p.spare.Put(w)
 }

@@ -1,7 +1,7 @@
 package cpu
 
 // columns does the block's depth of strips s0 to s1 − 1, some strips at a time: all of the depth for them,
-// so that their sums stay near. panels is the packed x, if it is.
+// so that their sums stay near. panels is the packed x, where that is packed ahead.
 func (r *gemmRun[E, A]) columns(b *gemmBlock[A], w *gemmScratch[A], panels []A, s0, s1 int) {
 	p, wide := r.p, r.p.tile.Columns
 	from, to := b.k0, b.k0+b.depth
@@ -15,8 +15,13 @@ func (r *gemmRun[E, A]) columns(b *gemmBlock[A], w *gemmScratch[A], panels []A, 
 		for b.k0 = from; b.k0 < to; b.k0 += b.depth {
 			b.depth = min(gemmDepth, to-b.k0)
 			var x []A
-			if p.packX {
+			switch {
+			case p.ahead:
 				x = panels[(b.k0-from)*apart:]
+			case p.packX:
+				w.panels = grown(w.panels, apart*b.depth)
+				r.packPanels(b, w, w.panels, 0, ceilDiv(p.m, p.tile.Rows))
+				x = w.panels
 			}
 			for s := range ceilDiv(b.columns, wide) {
 				y, yRow := r.strip(b, w, s)

@@ -44,12 +44,16 @@ func (r *maskTotal) chunk(lo, hi int) {
 
 // CountTrue is how many elements of a mask are true, counted by all threads.
 //
-// Errors: tensor.ErrDType for what is no mask, tensor.ErrPlacement for memory that host code cannot read.
+// Errors: tensor.ErrDType for what is no mask, tensor.ErrPlacement for memory that host code cannot read,
+// tensor.ErrOverflow for a mask of more elements than there is memory for places.
 func (b *Backend) CountTrue(mask tensor.Read) (int, error) {
 	if dt := mask.DType(); dt != tensor.Bool {
 		return 0, tensor.Errorf("cpu.CountTrue", tensor.ErrDType, "mask has dtype %s, want bool", dt)
 	}
 	if _, err := mask.Storage().Bytes(); err != nil {
+		return 0, err
+	}
+	if _, err := tensor.CheckedBytes(tensor.Spec{DType: tensor.Int64, Shape: mask.Shape()}); err != nil {
 		return 0, err
 	}
 	r := &maskTotal{nest: newNest(mask.Layout()), mask: tensor.Elements[uint8](mask.Storage())}

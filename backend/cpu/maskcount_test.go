@@ -50,6 +50,11 @@ func TestCountTrueErrors(t *testing.T) {
 	if _, err := b.CountTrue(tensor.Must(tensor.New(tensor.Uint8, 4)).Read()); !errors.Is(err, tensor.ErrDType) {
 		t.Errorf("bytes that are no mask: %v", err)
 	}
+	endless := tensor.Layout{Shape: []int{1 << 40, 1 << 22}, Strides: []int{0, 0}}
+	one := tensor.Must(tensor.Must(tensor.New(tensor.Bool, 1)).View().With(endless))
+	if _, err := b.CountTrue(one.Read()); !errors.Is(err, tensor.ErrOverflow) {
+		t.Errorf("an element for more than can be counted: %v", err)
+	}
 	far := tensor.ForeignStorage(4, tensor.Placement{Kind: tensor.Device}, "other", 1, nil, nil)
 	v := tensor.Must(tensor.NewView(far, tensor.Bool, tensor.RowMajor([]int{4})))
 	if _, err := b.CountTrue(v.Read()); !errors.Is(err, tensor.ErrPlacement) {

@@ -234,10 +234,16 @@ func TestMatMul_errors(t *testing.T) {
 	}
 }
 
+// TestMatMul_allocates_nothing: products that divide rows and columns, and strips that are gathered or loaded.
 func TestMatMul_allocates_nothing(t *testing.T) {
-	for _, shape := range [][3]int{{3, 4, 5}, {130, 300, 140}} {
-		a := tensor.Must(arange[tensor.BF16](t, shape[1], shape[0]).Transpose(1, 0))
-		b, out := arange[tensor.BF16](t, shape[1], shape[2]), arange[tensor.BF16](t, shape[0], shape[2])
+	t.Run("bfloat16", matMulAllocatesNothing[tensor.BF16])
+	t.Run("float32", matMulAllocatesNothing[float32])
+}
+
+func matMulAllocatesNothing[T tensor.Element](t *testing.T) {
+	for _, shape := range [][3]int{{3, 4, 5}, {130, 300, 140}, {600, 30, 40}} {
+		a := tensor.Must(arange[T](t, shape[1], shape[0]).Transpose(1, 0))
+		b, out := arange[T](t, shape[1], shape[2]), arange[T](t, shape[0], shape[2])
 		k := tensor.Must(compileMatMul(ops.MatMulOp{}, operandOf(out), operandOf(a), operandOf(b)))
 		w, r := []tensor.Write{tensor.Must(tensor.NewWrite(out))}, []tensor.Read{a.Read(), b.Read()}
 		steadyRun(t, func(x *Exec) {

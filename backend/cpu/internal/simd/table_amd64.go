@@ -75,7 +75,7 @@ func init() {
 	tiles64 = []*Tile[float64]{{6, 8, 8, []tileKernel[float64]{
 		nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64,
 	}, gemmPackedF64, pack64, nil}}
-	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
+	if cpu.X86.HasBMI2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
 		chain32, chain64 = chainF32, chainF64
 		extremes32 = append(extremes32, wideExtremes(extremes32[len(extremes32)-1], updateMaxWideF32, updateMinWideF32,
 			wideEnds[float32]{greatestWideF32, firstMaxWideF32, maxStackF32, greatest32},

@@ -117,120 +117,145 @@ func endWide(w *wideElem, name string, which U8) {
 	end()
 }
 
+// search is a walk along a line for the place of its extreme: the extreme of each lane of each stream, and the group
+// that it is from.
+type search struct {
+	*line
+	m, of          [streams]VecVirtual
+	ones, row, one VecVirtual // row is the number of the group that is read
+	wins           OpmaskVirtual
+	pick           func(...Op)
+	beats          Constant
+}
+
+// group is four registers of elements.
+func (w *wideElem) group() int { return 4 * 64 / w.size }
+
 // firstWide finds the first of a line's extremes.
 func firstWide(w *wideElem, name string, pick func(...Op), beats Constant) {
-	group := 4 * 64 / w.size // elements
 	function(name+w.suffix, fmt.Sprintf("func(x *%s, n int) (at int, nan uint32)", w.typ),
 		name+w.suffix+fmt.Sprintf(" is where the extreme of n elements, %d or more, is first. It says nothing about at\n"+
 			"where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is\n"+
-			"from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.", group))
-	l := w.quarters(8)
+			"from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.", w.group()))
+	s := &search{line: w.quarters(8), pick: pick, beats: beats}
 	begin, last := GP64(), GP64()
-	MOVQ(l.x, begin)
+	MOVQ(s.x, begin)
 	MOVQ(NewParamAddr("n", 8), last)
-	SUBQ(U32(group), last)
-	var m, of [streams]VecVirtual
-	for k := range m {
-		m[k], of[k] = ZMM(), ZMM()
-		w.broadcast(Mem{Base: begin}, m[k])
-		VPXORD(of[k], of[k], of[k])
+	SUBQ(U32(w.group()), last)
+	for k := range s.m {
+		s.m[k], s.of[k] = ZMM(), ZMM()
+		w.broadcast(Mem{Base: begin}, s.m[k])
+		VPXORD(s.of[k], s.of[k], s.of[k])
 	}
-	ones, row, one := ZMM(), ZMM(), ZMM()
-	VPTERNLOGD(Imm(0xff), ones, ones, ones)
-	VPXORD(row, row, row)
-	w.intSub(ones, row, one)
-	wins := K()
-	compete := func(v VecVirtual, k int) {
-		w.compare(beats, m[k], v, wins)
-		w.moveMerged(v, wins, m[k])
-		w.intMerged(row, wins, of[k])
+	s.ones, s.row, s.one = ZMM(), ZMM(), ZMM()
+	VPTERNLOGD(Imm(0xff), s.ones, s.ones, s.ones)
+	VPXORD(s.row, s.row, s.row)
+	w.intSub(s.ones, s.row, s.one)
+	s.wins = K()
+	s.walk()
+	s.storeNaN()
+	s.place(begin, last)
+	end()
+}
+
+// compete lets a register of a stream compete with the best of its lanes.
+func (s *search) compete(v VecVirtual, k int) {
+	s.compare(s.beats, s.m[k], v, s.wins)
+	s.moveMerged(v, s.wins, s.m[k])
+	s.intMerged(s.row, s.wins, s.of[k])
+}
+
+// four does a group.
+func (s *search) four(from Mem, k int) {
+	var v [4]VecVirtual
+	for i := range v {
+		v[i] = ZMM()
+		s.move(from.Offset(64*i), v[i])
 	}
-	four := func(from Mem, k int) {
-		var v [4]VecVirtual
-		for i := range v {
-			v[i] = ZMM()
-			w.move(from.Offset(64*i), v[i])
-		}
-		for i := 0; i < 4; i += 2 {
-			l.known(i/2, v[i], v[i+1])
-			pick(v[i+1], v[i], v[i])
-		}
-		pick(v[2], v[0], v[0])
-		compete(v[0], k)
+	for i := 0; i < 4; i += 2 {
+		s.known(i/2, v[i], v[i+1])
+		s.pick(v[i+1], v[i], v[i])
 	}
-	TESTQ(l.steps, l.steps)
+	s.pick(v[2], v[0], v[0])
+	s.compete(v[0], k)
+}
+
+// walk reads the line: quarters, groups, registers.
+func (s *search) walk() {
+	TESTQ(s.steps, s.steps)
 	JZ(LabelRef("groups"))
 	Label("loop")
-	for k, from := range l.parts {
-		four(from, k)
+	for k, from := range s.parts {
+		s.four(from, k)
 	}
-	w.intAdd(one, row, row)
-	ADDQ(U32(256), l.x)
-	DECQ(l.steps)
+	s.intAdd(s.one, s.row, s.row)
+	ADDQ(U32(256), s.x)
+	DECQ(s.steps)
 	JNZ(LabelRef("loop"))
-	ADDQ(l.three, l.x)
+	ADDQ(s.three, s.x)
 	// Groups are counted from the line's begin.
 	quarter := ZMM()
-	VMOVDQA64(row, quarter)
+	VMOVDQA64(s.row, quarter)
 	for k := 1; k < streams; k++ {
-		w.intAdd(row, of[k], of[k])
-		w.intAdd(quarter, row, row)
+		s.intAdd(s.row, s.of[k], s.of[k])
+		s.intAdd(quarter, s.row, s.row)
 	}
 
 	Label("groups")
-	SUBQ(U32(group), l.n)
+	SUBQ(U32(s.group()), s.n)
 	JL(LabelRef("rest"))
-	four(Mem{Base: l.x}, 0)
-	w.intAdd(one, row, row)
-	ADDQ(U32(256), l.x)
+	s.four(Mem{Base: s.x}, 0)
+	s.intAdd(s.one, s.row, s.row)
+	ADDQ(U32(256), s.x)
 	JMP(LabelRef("groups"))
 	Label("rest")
-	ADDQ(U32(group), l.n)
+	ADDQ(U32(s.group()), s.n)
 	JZ(LabelRef("done"))
 	Label("register")
 	part := ZMM()
-	VMOVAPS(m[0], part)
-	w.moveMerged(Mem{Base: l.x}, w.firstLanes(l.n), part)
-	l.known(0, part, part)
-	compete(part, 0)
-	ADDQ(Imm(64), l.x)
-	SUBQ(U32(64/w.size), l.n)
+	VMOVAPS(s.m[0], part)
+	s.moveMerged(Mem{Base: s.x}, s.firstLanes(s.n), part)
+	s.known(0, part, part)
+	s.compete(part, 0)
+	ADDQ(Imm(64), s.x)
+	SUBQ(U32(64/s.size), s.n)
 	JG(LabelRef("register"))
-
 	Label("done")
-	l.storeNaN()
+}
+
+// place looks up the extreme in the first group that has it, which begins no later than at last.
+func (s *search) place(begin, last GPVirtual) {
 	best, all := ZMM(), ZMM()
-	pick(m[1], m[0], best)
-	pick(m[2], best, best)
-	pick(m[3], best, best)
-	w.broadcast(w.joinLanes(best, pick), all)
-	for k := range of { // the least group of those that have it
+	s.pick(s.m[1], s.m[0], best)
+	s.pick(s.m[2], best, best)
+	s.pick(s.m[3], best, best)
+	s.broadcast(s.joinLanes(best, s.pick), all)
+	for k := range s.of { // the least group of those that have it
 		group := ZMM()
-		VMOVDQA64(ones, group)
-		w.compare(equal, m[k], all, wins)
-		w.intMerged(of[k], wins, group)
-		of[k] = group
+		VMOVDQA64(s.ones, group)
+		s.compare(equal, s.m[k], all, s.wins)
+		s.intMerged(s.of[k], s.wins, group)
+		s.of[k] = group
 		if k > 0 {
-			w.intMin(group, of[0], of[0])
+			s.intMin(group, s.of[0], s.of[0])
 		}
 	}
 	at, bits, some := GP64(), GP64(), GP64()
-	w.intOne(w.joinLanes(of[0], w.intMin), at)
-	SHLQ(U8(8-w.shift), at)
+	s.intOne(s.joinLanes(s.of[0], s.intMin), at)
+	SHLQ(U8(8-s.shift), at)
 	CMPQ(at, last)
 	CMOVQHI(last, at)
 	for i := 3; i >= 0; i-- {
-		w.compare(equal, Mem{Base: begin, Index: at, Scale: uint8(w.size), Disp: 64 * i}, all, wins)
+		s.compare(equal, Mem{Base: begin, Index: at, Scale: uint8(s.size), Disp: 64 * i}, all, s.wins)
 		if i == 3 {
-			KMOVW(wins, bits.As32())
+			KMOVW(s.wins, bits.As32())
 			continue
 		}
-		SHLQ(U8(64/w.size), bits)
-		KMOVW(wins, some.As32())
+		SHLQ(U8(64/s.size), bits)
+		KMOVW(s.wins, some.As32())
 		ORQ(some, bits)
 	}
 	TZCNTQ(bits, bits)
 	ADDQ(bits, at)
 	Store(at, Return("at"))
-	end()
 }
