@@ -91,7 +91,7 @@ func changed(s graph.FusedStep, in []graph.Operand) int {
 // tile by tile. (a + b of 64 MB takes 3.7 ms instead of 5.0.)
 func chainOfOne(op ops.BinaryOp, out, a, b graph.Operand) graph.Kernel {
 	kind, ok := linkOf(graph.FusedStep{Op: op, Spec: tensor.Spec{DType: out.DType}}, 0)
-	if !ok || !tuning.chains || a.DType != out.DType {
+	if !ok || !tuning.chains || a.DType != out.DType || out.Size()*out.DType.Size() < tuning.past {
 		return nil
 	}
 	size := form{bytes: out.DType.Size()}

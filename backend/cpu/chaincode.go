@@ -129,15 +129,15 @@ func (w *codeWriter) keep(i int, past bool) {
 		}
 	}
 	again := w.last[i] > i+1 || reads > 1
-	result := slices.Index(w.op.Results, i)
-	switch {
-	case result >= 0 && past && !again:
+	if result := slices.Index(w.op.Results, i); result >= 0 {
 		w.at[i] = result
-		w.emit(simd.LinkStorePast, result)
-	case result >= 0:
-		w.at[i] = result
-		w.emit(simd.LinkStore, result)
-	case again:
+		if !past {
+			w.emit(simd.LinkStore, result)
+			return
+		}
+		w.emit(simd.LinkStorePast, result) // and is not read from there
+	}
+	if again {
 		w.at[i] = w.block()
 		w.emit(simd.LinkStore, w.at[i])
 	}

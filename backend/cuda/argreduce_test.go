@@ -40,7 +40,7 @@ func TestArgReduce(t *testing.T) {
 				continue
 			}
 			for _, c := range cases {
-				if spared(rng, 6) {
+				if spared(rng, 12) {
 					continue
 				}
 				for special := range 2 {

@@ -48,17 +48,17 @@ func TestCombineEveryWay(t *testing.T) {
 						shape := []int{c.lines, c.lines}
 						shape[c.axis] = n
 						w := twin{loose: true, large: true, by: byCalls{cpu.New()}}
-						for range join.k {
-							v := randomView(r, dt, tensor.RowMajor(shape))
-							if i%3 == 2 {
-								v = fewValues(r, v) // many are equal
-							}
-							w.in = append(w.in, v)
-						}
-						if started := kind == 1 || kind > 2; started {
+						add := func(shape []int) {
 							for range join.k {
-								w.in = append(w.in, randomView(r, dt, tensor.RowMajor(nil)))
+								v := randomView(r, dt, tensor.RowMajor(shape))
+								if i%3 == 2 {
+									v = fewValues(r, v) // many are equal
+								}
+								w.in = append(w.in, v)
 							}
+						}
+						if add(shape); kind == 1 || kind > 2 {
+							add(nil)
 						}
 						w.op = ops.ScanByOp{F: f, Axis: c.axis, Exclusive: kind == 4}
 						if kind < 2 {

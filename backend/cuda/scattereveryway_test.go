@@ -67,7 +67,7 @@ func TestScattersEveryWay(t *testing.T) {
 			blocksEach = c.each
 			for _, dt := range allDTypes {
 				for _, op := range writes(dt, w) {
-					if spared(r, 12) {
+					if spared(r, 24) {
 						continue
 					}
 					factors := func(l tensor.Layout) tensor.View { return factorsView(r, dt, l) }

@@ -300,7 +300,7 @@ func TestScatterRows(t *testing.T) {
 				w.op = op
 			}
 			for _, w.inPlace = range []bool{false, true} {
-				if spared(r, 6) {
+				if spared(r, 12) {
 					continue
 				}
 				name := fmt.Sprintf("%s/%s/%s/in place %v", c.why, w.op.Name(), w.in[0].DType(), w.inPlace)

@@ -8,8 +8,10 @@ type Extremes[T Number] struct {
 	// Max and Min are the extreme of one element or more.
 	Max, Min func(x []T) T
 	// MaxRow and MinRow are out = max(a, b), MaxRows and MinRows acc = max(acc, a, b, c, d), element by element.
-	MaxRow, MinRow   func(out, a, b []T)
-	MaxRows, MinRows func(acc, a, b, c, d []T)
+	// MaxStack and MinStack are the extreme of acc and all of x's rows.
+	MaxRow, MinRow     func(out, a, b []T)
+	MaxRows, MinRows   func(acc, a, b, c, d []T)
+	MaxStack, MinStack func(acc, x []T, rows Stack)
 	// FirstMax and FirstMin give the extreme of best, which is no NaN, and the keys, and where among the keys it
 	// is first; −1 where none beats best. The first NaN beats all.
 	FirstMax, FirstMin func(keys []T, best T) (T, int)
@@ -49,6 +51,7 @@ func extremesOf[T Number]() []Extremes[T] {
 func goExtremes[T Number]() Extremes[T] {
 	return Extremes[T]{
 		maxOf[T], minOf[T], maxRow[T], minRow[T], maxRows[T], minRows[T],
+		stackBy(maxRow[T], maxRows[T]), stackBy(minRow[T], minRows[T]),
 		firstMax[T], firstMin[T], updatesBy(updateMax[T]), updatesBy(updateMin[T]),
 		rowsAtBy(maxRow[T]), rowsAtBy(minRow[T]),
 	}
@@ -198,6 +201,19 @@ func updateMin[T Number](best []T, at []int, keys []T, i int) {
 	for c, v := range keys {
 		if b := best[c]; !(v >= b) && b == b {
 			best[c], at[c] = v, i
+		}
+	}
+}
+
+// stackBy does a stack by functions of one row and of four.
+func stackBy[T any](row func(out, a, b []T), rows func(acc, a, b, c, d []T)) func(acc, x []T, s Stack) {
+	return func(acc, x []T, s Stack) {
+		r, at := 0, func(r int) []T { return x[s.Begin+r*s.Step:] }
+		for ; r+3 < s.N; r += 4 {
+			rows(acc, at(r), at(r+1), at(r+2), at(r+3))
+		}
+		for ; r < s.N; r++ {
+			row(acc, acc, at(r))
 		}
 	}
 }

@@ -26,6 +26,7 @@ func wideExtremes[T Float](narrow Extremes[T], updateMax, updateMin updateKernel
 	greatest, smallest wideEnds[T]) Extremes[T] {
 	wide := narrow
 	wide.Max, wide.Min, wide.FirstMax, wide.FirstMin = greatest.of, smallest.of, greatest.first, smallest.first
+	wide.MaxStack, wide.MinStack = wideStackBy(greatest.stack), wideStackBy(smallest.stack)
 	wide.UpdateMax, wide.UpdateMin = wideUpdateBy(updateMax), wideUpdateBy(updateMin)
 	return wide
 }
@@ -33,22 +34,37 @@ func wideExtremes[T Float](narrow Extremes[T], updateMax, updateMin updateKernel
 // updateKernel lets rows, a number of bytes apart, compete with the best of n columns.
 type updateKernel[T Float] func(best *T, at *int, keys *T, step, rows, i, n int)
 
-// wideUpdateBy goes over some rows at a time.
+// stackKernel joins rows, a number of bytes apart, to n accumulators.
+type stackKernel[T Float] func(acc, x *T, step, rows, n int)
+
 func wideUpdateBy[T Float](f updateKernel[T]) func([]T, []int, []T, Stack, int) {
-	const (
-		height = 16   // rows
-		width  = 2048 // columns
-	)
-	size := int(unsafe.Sizeof(*new(T)))
 	return func(best []T, at []int, keys []T, rows Stack, i int) {
 		at = at[:len(best)]
-		for r := 0; r < rows.N && len(best) > 0; r += height {
-			n := min(height, rows.N-r)
-			first := rows.Begin + r*rows.Step
-			top, _ := keys[first:][:len(best)], keys[first+(n-1)*rows.Step:][:len(best)]
-			for c := 0; c < len(best); c += width {
-				f(&best[c], &at[c], &top[c], rows.Step*size, n, i+r, min(width, len(best)-c))
-			}
+		inTiles(len(best), keys, rows, func(c int, top *T, step, r, height, width int) {
+			f(&best[c], &at[c], top, step, height, i+r, width)
+		})
+	}
+}
+
+func wideStackBy[T Float](f stackKernel[T]) func(acc, x []T, rows Stack) {
+	return func(acc, x []T, rows Stack) {
+		inTiles(len(acc), x, rows, func(c int, top *T, step, _, height, width int) {
+			f(&acc[c], top, step, height, width)
+		})
+	}
+}
+
+// inTiles cuts rows of some columns into tiles of what a call does: so many rows that they are streams which the
+// memory is fastest with. Tile f begins at column c and row r.
+func inTiles[T Float](columns int, x []T, rows Stack, f func(c int, top *T, step, r, height, width int)) {
+	const height, width = 16, 2048
+	size := int(unsafe.Sizeof(*new(T)))
+	for r := 0; r < rows.N && columns > 0; r += height {
+		n := min(height, rows.N-r)
+		first := rows.Begin + r*rows.Step
+		top, _ := x[first:][:columns], x[first+(n-1)*rows.Step:][:columns]
+		for c := 0; c < columns; c += width {
+			f(c, &top[c], rows.Step*size, r, n, min(width, columns-c))
 		}
 	}
 }
@@ -142,6 +158,7 @@ func (e *ends[T]) first(keys []T, best T) (T, int) {
 type wideEnds[T Float] struct {
 	extreme func(x *T, n int) (m T, nan uint32)
 	where   func(x *T, n int) (at int, nan uint32)
+	stack   stackKernel[T]
 	narrow  ends[T]
 }
 

@@ -813,6 +813,18 @@ func firstMaxWideF32(x *float32, n int) (at int, nan uint32)
 //go:noescape
 func firstMinWideF32(x *float32, n int) (at int, nan uint32)
 
+// maxStackF32 is acc = the greatest of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func maxStackF32(acc *float32, x *float32, step int, rows int, n int)
+
+// minStackF32 is acc = the least of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func minStackF32(acc *float32, x *float32, step int, rows int, n int)
+
 // updateMaxWideF32 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
 // one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
 // is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
@@ -854,6 +866,18 @@ func firstMaxWideF64(x *float64, n int) (at int, nan uint32)
 //
 //go:noescape
 func firstMinWideF64(x *float64, n int) (at int, nan uint32)
+
+// maxStackF64 is acc = the greatest of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func maxStackF64(acc *float64, x *float64, step int, rows int, n int)
+
+// minStackF64 is acc = the least of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func minStackF64(acc *float64, x *float64, step int, rows int, n int)
 
 // updateMaxWideF64 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
 // one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
@@ -979,7 +1003,8 @@ func inBoundsI32(v *int32, quarter int, wrap int32, last int32) uint32
 // take4I32 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
 // elements of 4 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
 // a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
-// and written past the caches. It is bound by memory, or by a load an element in a cache.
+// and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a
+// cache.
 //
 //go:noescape
 func take4I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
@@ -987,7 +1012,8 @@ func take4I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip i
 // take8I32 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
 // elements of 8 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
 // a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
-// and written past the caches. It is bound by memory, or by a load an element in a cache.
+// and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a
+// cache.
 //
 //go:noescape
 func take8I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
@@ -1001,7 +1027,8 @@ func inBoundsI64(v *int64, quarter int, wrap int64, last int64) uint32
 // take4I64 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
 // elements of 4 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
 // a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
-// and written past the caches. It is bound by memory, or by a load an element in a cache.
+// and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a
+// cache.
 //
 //go:noescape
 func take4I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
@@ -1009,10 +1036,28 @@ func take4I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip i
 // take8I64 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
 // elements of 8 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
 // a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
-// and written past the caches. It is bound by memory, or by a load an element in a cache.
+// and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a
+// cache.
 //
 //go:noescape
 func take8I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// narrowI64 is dst = v for 4·quarter indices, wrap added to those that are negative, past the caches: dst is
+// aligned to 64 bytes, and a quarter a multiple of 32. It is not 0 if one of them is not from 0 to last. It is
+// bound by memory.
+//
+//go:noescape
+func narrowI64(dst *uint16, v *int64, quarter int, wrap int64, last int64) uint32
+
+// take4U16 is take4I64 for indices that narrowI64 made: offsets are less than 1<<31, and wrap is 0.
+//
+//go:noescape
+func take4U16(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// take8U16 is take8I64 for indices that narrowI64 made: offsets are less than 1<<31, and wrap is 0.
+//
+//go:noescape
+func take8U16(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
 
 // compressF32 is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long
 // as a register of y is within room. It is bound by memory, or by two cycles a register.

@@ -15500,6 +15500,180 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxStackF32(acc *float32, x *float32, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·maxStackF32(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000040, DX
+	JL      rest
+	VMOVUPS (AX), Z0
+	VCMPPS  $0x07, Z0, Z0, K1
+	VMOVUPS 64(AX), Z1
+	VCMPPS  $0x07, Z1, Z1, K2
+	VMOVUPS 128(AX), Z2
+	VCMPPS  $0x07, Z2, Z2, K3
+	VMOVUPS 192(AX), Z3
+	VCMPPS  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPS      (DI), Z4
+	VRANGEPS     $0x05, Z4, Z0, Z0
+	VCMPPS       $0x07, Z4, Z4, K1, K1
+	VMOVUPS      64(DI), Z4
+	VRANGEPS     $0x05, Z4, Z1, Z1
+	VCMPPS       $0x07, Z4, Z4, K2, K2
+	VMOVUPS      128(DI), Z4
+	VRANGEPS     $0x05, Z4, Z2, Z2
+	VCMPPS       $0x07, Z4, Z4, K3, K3
+	VMOVUPS      192(DI), Z4
+	VRANGEPS     $0x05, Z4, Z3, Z3
+	VCMPPS       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSS quietNaNF32<>+0(SB), K1, Z0
+	VMOVUPS      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z1
+	VMOVUPS      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSS quietNaNF32<>+0(SB), K3, Z2
+	VMOVUPS      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSS quietNaNF32<>+0(SB), K4, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000040, DX
+	JZ   done
+
+register:
+	MOVL      $0x0000ffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VCMPPS    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPS.Z    (DI), K1, Z1
+	VRANGEPS     $0x05, Z1, Z0, Z0
+	VCMPPS       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000010, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
+// func minStackF32(acc *float32, x *float32, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·minStackF32(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000040, DX
+	JL      rest
+	VMOVUPS (AX), Z0
+	VCMPPS  $0x07, Z0, Z0, K1
+	VMOVUPS 64(AX), Z1
+	VCMPPS  $0x07, Z1, Z1, K2
+	VMOVUPS 128(AX), Z2
+	VCMPPS  $0x07, Z2, Z2, K3
+	VMOVUPS 192(AX), Z3
+	VCMPPS  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPS      (DI), Z4
+	VRANGEPS     $0x04, Z4, Z0, Z0
+	VCMPPS       $0x07, Z4, Z4, K1, K1
+	VMOVUPS      64(DI), Z4
+	VRANGEPS     $0x04, Z4, Z1, Z1
+	VCMPPS       $0x07, Z4, Z4, K2, K2
+	VMOVUPS      128(DI), Z4
+	VRANGEPS     $0x04, Z4, Z2, Z2
+	VCMPPS       $0x07, Z4, Z4, K3, K3
+	VMOVUPS      192(DI), Z4
+	VRANGEPS     $0x04, Z4, Z3, Z3
+	VCMPPS       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSS quietNaNF32<>+0(SB), K1, Z0
+	VMOVUPS      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z1
+	VMOVUPS      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSS quietNaNF32<>+0(SB), K3, Z2
+	VMOVUPS      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSS quietNaNF32<>+0(SB), K4, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000040, DX
+	JZ   done
+
+register:
+	MOVL      $0x0000ffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VCMPPS    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPS.Z    (DI), K1, Z1
+	VRANGEPS     $0x04, Z1, Z0, Z0
+	VCMPPS       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000010, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
 // func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·updateMaxWideF32(SB), NOSPLIT, $0-56
@@ -15612,9 +15786,9 @@ wide_next2:
 	VMOVDQU64     Z3, K1, 448(CX)
 
 wide_next3:
+	ADDQ $0x00000200, CX
 	ADDQ $0x00000100, AX
 	ADDQ $0x00000100, DX
-	ADDQ $0x00000200, CX
 	JMP  wide
 
 rest:
@@ -15660,9 +15834,9 @@ register_row:
 	VMOVDQU64     Z1, K1, 64(CX)
 
 register_next0:
+	ADDQ $0x00000080, CX
 	ADDQ $0x40, AX
 	ADDQ $0x40, DX
-	ADDQ $0x00000080, CX
 	SUBQ $0x00000010, BX
 	JG   register
 
@@ -15782,9 +15956,9 @@ wide_next2:
 	VMOVDQU64     Z3, K1, 448(CX)
 
 wide_next3:
+	ADDQ $0x00000200, CX
 	ADDQ $0x00000100, AX
 	ADDQ $0x00000100, DX
-	ADDQ $0x00000200, CX
 	JMP  wide
 
 rest:
@@ -15830,9 +16004,9 @@ register_row:
 	VMOVDQU64     Z1, K1, 64(CX)
 
 register_next0:
+	ADDQ $0x00000080, CX
 	ADDQ $0x40, AX
 	ADDQ $0x40, DX
-	ADDQ $0x00000080, CX
 	SUBQ $0x00000010, BX
 	JG   register
 
@@ -16358,6 +16532,180 @@ done:
 	VZEROUPPER
 	RET
 
+// func maxStackF64(acc *float64, x *float64, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·maxStackF64(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000020, DX
+	JL      rest
+	VMOVUPD (AX), Z0
+	VCMPPD  $0x07, Z0, Z0, K1
+	VMOVUPD 64(AX), Z1
+	VCMPPD  $0x07, Z1, Z1, K2
+	VMOVUPD 128(AX), Z2
+	VCMPPD  $0x07, Z2, Z2, K3
+	VMOVUPD 192(AX), Z3
+	VCMPPD  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPD      (DI), Z4
+	VRANGEPD     $0x05, Z4, Z0, Z0
+	VCMPPD       $0x07, Z4, Z4, K1, K1
+	VMOVUPD      64(DI), Z4
+	VRANGEPD     $0x05, Z4, Z1, Z1
+	VCMPPD       $0x07, Z4, Z4, K2, K2
+	VMOVUPD      128(DI), Z4
+	VRANGEPD     $0x05, Z4, Z2, Z2
+	VCMPPD       $0x07, Z4, Z4, K3, K3
+	VMOVUPD      192(DI), Z4
+	VRANGEPD     $0x05, Z4, Z3, Z3
+	VCMPPD       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSD quietNaNF64<>+0(SB), K1, Z0
+	VMOVUPD      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z1
+	VMOVUPD      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSD quietNaNF64<>+0(SB), K3, Z2
+	VMOVUPD      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSD quietNaNF64<>+0(SB), K4, Z3
+	VMOVUPD      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000020, DX
+	JZ   done
+
+register:
+	MOVL      $0x000000ff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX), K1, Z0
+	VCMPPD    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPD.Z    (DI), K1, Z1
+	VRANGEPD     $0x05, Z1, Z0, Z0
+	VCMPPD       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000008, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
+// func minStackF64(acc *float64, x *float64, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·minStackF64(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000020, DX
+	JL      rest
+	VMOVUPD (AX), Z0
+	VCMPPD  $0x07, Z0, Z0, K1
+	VMOVUPD 64(AX), Z1
+	VCMPPD  $0x07, Z1, Z1, K2
+	VMOVUPD 128(AX), Z2
+	VCMPPD  $0x07, Z2, Z2, K3
+	VMOVUPD 192(AX), Z3
+	VCMPPD  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPD      (DI), Z4
+	VRANGEPD     $0x04, Z4, Z0, Z0
+	VCMPPD       $0x07, Z4, Z4, K1, K1
+	VMOVUPD      64(DI), Z4
+	VRANGEPD     $0x04, Z4, Z1, Z1
+	VCMPPD       $0x07, Z4, Z4, K2, K2
+	VMOVUPD      128(DI), Z4
+	VRANGEPD     $0x04, Z4, Z2, Z2
+	VCMPPD       $0x07, Z4, Z4, K3, K3
+	VMOVUPD      192(DI), Z4
+	VRANGEPD     $0x04, Z4, Z3, Z3
+	VCMPPD       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSD quietNaNF64<>+0(SB), K1, Z0
+	VMOVUPD      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z1
+	VMOVUPD      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSD quietNaNF64<>+0(SB), K3, Z2
+	VMOVUPD      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSD quietNaNF64<>+0(SB), K4, Z3
+	VMOVUPD      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000020, DX
+	JZ   done
+
+register:
+	MOVL      $0x000000ff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX), K1, Z0
+	VCMPPD    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPD.Z    (DI), K1, Z1
+	VRANGEPD     $0x04, Z1, Z0, Z0
+	VCMPPD       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000008, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
 // func updateMaxWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·updateMaxWideF64(SB), NOSPLIT, $0-56
@@ -16446,9 +16794,9 @@ wide_next2:
 	VMOVDQU64 Z10, K1, 192(CX)
 
 wide_next3:
+	ADDQ $0x00000100, CX
 	ADDQ $0x00000100, AX
 	ADDQ $0x00000100, DX
-	ADDQ $0x00000100, CX
 	JMP  wide
 
 rest:
@@ -16488,9 +16836,9 @@ register_row:
 	VMOVDQU64    Z2, K1, (CX)
 
 register_next0:
+	ADDQ $0x00000040, CX
 	ADDQ $0x40, AX
 	ADDQ $0x40, DX
-	ADDQ $0x00000040, CX
 	SUBQ $0x00000008, BX
 	JG   register
 
@@ -16586,9 +16934,9 @@ wide_next2:
 	VMOVDQU64 Z10, K1, 192(CX)
 
 wide_next3:
+	ADDQ $0x00000100, CX
 	ADDQ $0x00000100, AX
 	ADDQ $0x00000100, DX
-	ADDQ $0x00000100, CX
 	JMP  wide
 
 rest:
@@ -16628,9 +16976,9 @@ register_row:
 	VMOVDQU64    Z2, K1, (CX)
 
 register_next0:
+	ADDQ $0x00000040, CX
 	ADDQ $0x40, AX
 	ADDQ $0x40, DX
-	ADDQ $0x00000040, CX
 	SUBQ $0x00000008, BX
 	JG   register
 
@@ -17904,38 +18252,38 @@ TEXT ·take4I32(SB), NOSPLIT, $0-112
 	MOVQ         u+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+16(FP), DX
-	MOVQ         fetchIndex+88(FP), BX
-	MOVQ         fetchX+96(FP), SI
-	MOVQ         wrap+56(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         extent+64(FP), DI
-	VPBROADCASTQ DI, Z1
-	MOVQ         stride+72(FP), DI
-	VPBROADCASTQ DI, Z2
-	MOVQ         step+80(FP), DI
-	VPBROADCASTQ DI, Z3
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         wrap+56(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         step+80(FP), BX
+	VPBROADCASTQ BX, Z3
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
 	MOVQ         n+24(FP), R10
 	MOVQ         rows+32(FP), R11
 	MOVQ         uSkip+40(FP), R12
 	MOVQ         idxSkip+48(FP), R13
-	VPMULUDQ     numbered<>+0(SB), Z3, Z3
-	MOVQ         step+80(FP), R9
-	SHLQ         $0x05, R9
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x05, SI
 	MOVQ         CX, R14
 
 row:
-	MOVQ  R10, DI
-	LEAQ  (CX)(SI*1), R8
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
 	MOVQ  past+104(FP), R15
 	TESTQ R15, R15
 	JZ    cached
 
 past:
-	SUBQ         $0x10, DI
+	SUBQ         $0x10, BX
 	JL           pastEnd
-	PREFETCHT0   (DX)(BX*1)
-	PREFETCHT1   (R8)
-	ADDQ         $0x40, R8
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT1   (DI)
+	ADDQ         $0x40, DI
 	VPMOVSXDQ    (DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -17944,7 +18292,7 @@ past:
 	VPADDQ       Z3, Z4, Z4
 	VPXOR        Y5, Y5, Y5
 	VPGATHERQD   (CX)(Z4*4), K1, Y5
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VPMOVSXDQ    32(DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -17954,23 +18302,23 @@ past:
 	VPXOR        Y6, Y6, Y6
 	VPGATHERQD   (CX)(Z4*4), K1, Y6
 	VINSERTI64X4 $0x01, Y6, Z5, Z4
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVNTDQ     Z4, (AX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x00000040, DX
 	JMP          past
 
 pastEnd:
-	ADDQ $0x10, DI
+	ADDQ $0x10, BX
 	JMP  rest
 
 cached:
 near:
-	SUBQ         $0x10, DI
+	SUBQ         $0x10, BX
 	JL           nearEnd
-	PREFETCHT0   (DX)(BX*1)
-	PREFETCHT1   (R8)
-	ADDQ         $0x40, R8
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT1   (DI)
+	ADDQ         $0x40, DI
 	VPMOVSXDQ    (DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -17979,7 +18327,7 @@ near:
 	VPADDQ       Z3, Z4, Z4
 	VPXOR        Y5, Y5, Y5
 	VPGATHERQD   (CX)(Z4*4), K1, Y5
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VPMOVSXDQ    32(DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -17989,24 +18337,24 @@ near:
 	VPXOR        Y6, Y6, Y6
 	VPGATHERQD   (CX)(Z4*4), K1, Y6
 	VINSERTI64X4 $0x01, Y6, Z5, Z4
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVDQU64    Z4, (AX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x00000040, DX
 	JMP          near
 
 nearEnd:
-	ADDQ $0x10, DI
+	ADDQ $0x10, BX
 
 rest:
 more:
-	TESTQ       DI, DI
+	TESTQ       BX, BX
 	JLE         ended
-	MOVQ        $0x00000008, R8
-	CMPQ        DI, R8
-	CMOVQLT     DI, R8
+	MOVQ        $0x00000008, DI
+	CMPQ        BX, DI
+	CMOVQLT     BX, DI
 	MOVQ        $0xffffffff, R15
-	BZHIQ       R8, R15, R15
+	BZHIQ       DI, R15, R15
 	KMOVW       R15, K1
 	VPMOVSXDQ.Z (DX), K1, Z4
 	VPMOVQ2M    Z4, K2
@@ -18017,10 +18365,10 @@ more:
 	VPXOR       Y5, Y5, Y5
 	VPGATHERQD  (CX)(Z4*4), K2, Y5
 	VMOVDQU32   Y5, K1, (AX)
-	ADDQ        R9, CX
-	LEAQ        (AX)(R8*4), AX
-	LEAQ        (DX)(R8*4), DX
-	SUBQ        R8, DI
+	ADDQ        SI, CX
+	LEAQ        (AX)(DI*4), AX
+	LEAQ        (DX)(DI*4), DX
+	SUBQ        DI, BX
 	JMP         more
 
 ended:
@@ -18029,7 +18377,6 @@ ended:
 	ADDQ R13, DX
 	DECQ R11
 	JNZ  row
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -18049,38 +18396,38 @@ TEXT ·take8I32(SB), NOSPLIT, $0-112
 	MOVQ         u+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+16(FP), DX
-	MOVQ         fetchIndex+88(FP), BX
-	MOVQ         fetchX+96(FP), SI
-	MOVQ         wrap+56(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         extent+64(FP), DI
-	VPBROADCASTQ DI, Z1
-	MOVQ         stride+72(FP), DI
-	VPBROADCASTQ DI, Z2
-	MOVQ         step+80(FP), DI
-	VPBROADCASTQ DI, Z3
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         wrap+56(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         step+80(FP), BX
+	VPBROADCASTQ BX, Z3
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
 	MOVQ         n+24(FP), R10
 	MOVQ         rows+32(FP), R11
 	MOVQ         uSkip+40(FP), R12
 	MOVQ         idxSkip+48(FP), R13
-	VPMULUDQ     numbered<>+0(SB), Z3, Z3
-	MOVQ         step+80(FP), R9
-	SHLQ         $0x06, R9
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x06, SI
 	MOVQ         CX, R14
 
 row:
-	MOVQ  R10, DI
-	LEAQ  (CX)(SI*1), R8
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
 	MOVQ  past+104(FP), R15
 	TESTQ R15, R15
 	JZ    cached
 
 past:
-	SUBQ       $0x08, DI
+	SUBQ       $0x08, BX
 	JL         pastEnd
-	PREFETCHT0 (DX)(BX*1)
-	PREFETCHT1 (R8)
-	ADDQ       $0x40, R8
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
 	VPMOVSXDQ  (DX), Z4
 	VPMOVQ2M   Z4, K1
 	VPADDQ     Z0, Z4, K1, Z4
@@ -18089,23 +18436,23 @@ past:
 	VPADDQ     Z3, Z4, Z4
 	VPXORQ     Z5, Z5, Z5
 	VPGATHERQQ (CX)(Z4*8), K1, Z5
-	ADDQ       R9, CX
+	ADDQ       SI, CX
 	VMOVNTDQ   Z5, (AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x00000020, DX
 	JMP        past
 
 pastEnd:
-	ADDQ $0x08, DI
+	ADDQ $0x08, BX
 	JMP  rest
 
 cached:
 near:
-	SUBQ       $0x08, DI
+	SUBQ       $0x08, BX
 	JL         nearEnd
-	PREFETCHT0 (DX)(BX*1)
-	PREFETCHT1 (R8)
-	ADDQ       $0x40, R8
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
 	VPMOVSXDQ  (DX), Z4
 	VPMOVQ2M   Z4, K1
 	VPADDQ     Z0, Z4, K1, Z4
@@ -18114,24 +18461,24 @@ near:
 	VPADDQ     Z3, Z4, Z4
 	VPXORQ     Z6, Z6, Z6
 	VPGATHERQQ (CX)(Z4*8), K1, Z6
-	ADDQ       R9, CX
+	ADDQ       SI, CX
 	VMOVDQU64  Z6, (AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x00000020, DX
 	JMP        near
 
 nearEnd:
-	ADDQ $0x08, DI
+	ADDQ $0x08, BX
 
 rest:
 more:
-	TESTQ       DI, DI
+	TESTQ       BX, BX
 	JLE         ended
-	MOVQ        $0x00000008, R8
-	CMPQ        DI, R8
-	CMOVQLT     DI, R8
+	MOVQ        $0x00000008, DI
+	CMPQ        BX, DI
+	CMOVQLT     BX, DI
 	MOVQ        $0xffffffff, R15
-	BZHIQ       R8, R15, R15
+	BZHIQ       DI, R15, R15
 	KMOVW       R15, K1
 	VPMOVSXDQ.Z (DX), K1, Z4
 	VPMOVQ2M    Z4, K2
@@ -18142,10 +18489,10 @@ more:
 	VPXORQ      Z7, Z7, Z7
 	VPGATHERQQ  (CX)(Z4*8), K2, Z7
 	VMOVDQU64   Z7, K1, (AX)
-	ADDQ        R9, CX
-	LEAQ        (AX)(R8*8), AX
-	LEAQ        (DX)(R8*4), DX
-	SUBQ        R8, DI
+	ADDQ        SI, CX
+	LEAQ        (AX)(DI*8), AX
+	LEAQ        (DX)(DI*4), DX
+	SUBQ        DI, BX
 	JMP         more
 
 ended:
@@ -18154,7 +18501,6 @@ ended:
 	ADDQ R13, DX
 	DECQ R11
 	JNZ  row
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -18250,39 +18596,39 @@ TEXT ·take4I64(SB), NOSPLIT, $0-112
 	MOVQ         u+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+16(FP), DX
-	MOVQ         fetchIndex+88(FP), BX
-	MOVQ         fetchX+96(FP), SI
-	MOVQ         wrap+56(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         extent+64(FP), DI
-	VPBROADCASTQ DI, Z1
-	MOVQ         stride+72(FP), DI
-	VPBROADCASTQ DI, Z2
-	MOVQ         step+80(FP), DI
-	VPBROADCASTQ DI, Z3
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         wrap+56(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         step+80(FP), BX
+	VPBROADCASTQ BX, Z3
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
 	MOVQ         n+24(FP), R10
 	MOVQ         rows+32(FP), R11
 	MOVQ         uSkip+40(FP), R12
 	MOVQ         idxSkip+48(FP), R13
-	VPMULUDQ     numbered<>+0(SB), Z3, Z3
-	MOVQ         step+80(FP), R9
-	SHLQ         $0x05, R9
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x05, SI
 	MOVQ         CX, R14
 
 row:
-	MOVQ  R10, DI
-	LEAQ  (CX)(SI*1), R8
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
 	MOVQ  past+104(FP), R15
 	TESTQ R15, R15
 	JZ    cached
 
 past:
-	SUBQ         $0x10, DI
+	SUBQ         $0x10, BX
 	JL           pastEnd
-	PREFETCHT0   (DX)(BX*1)
-	PREFETCHT0   64(DX)(BX*1)
-	PREFETCHT1   (R8)
-	ADDQ         $0x40, R8
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT0   64(DX)(R9*1)
+	PREFETCHT1   (DI)
+	ADDQ         $0x40, DI
 	VMOVDQU64    (DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -18291,7 +18637,7 @@ past:
 	VPADDQ       Z3, Z4, Z4
 	VPXOR        Y5, Y5, Y5
 	VPGATHERQD   (CX)(Z4*4), K1, Y5
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVDQU64    64(DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -18301,24 +18647,24 @@ past:
 	VPXOR        Y6, Y6, Y6
 	VPGATHERQD   (CX)(Z4*4), K1, Y6
 	VINSERTI64X4 $0x01, Y6, Z5, Z4
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVNTDQ     Z4, (AX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x00000080, DX
 	JMP          past
 
 pastEnd:
-	ADDQ $0x10, DI
+	ADDQ $0x10, BX
 	JMP  rest
 
 cached:
 near:
-	SUBQ         $0x10, DI
+	SUBQ         $0x10, BX
 	JL           nearEnd
-	PREFETCHT0   (DX)(BX*1)
-	PREFETCHT0   64(DX)(BX*1)
-	PREFETCHT1   (R8)
-	ADDQ         $0x40, R8
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT0   64(DX)(R9*1)
+	PREFETCHT1   (DI)
+	ADDQ         $0x40, DI
 	VMOVDQU64    (DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -18327,7 +18673,7 @@ near:
 	VPADDQ       Z3, Z4, Z4
 	VPXOR        Y5, Y5, Y5
 	VPGATHERQD   (CX)(Z4*4), K1, Y5
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVDQU64    64(DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -18337,24 +18683,24 @@ near:
 	VPXOR        Y6, Y6, Y6
 	VPGATHERQD   (CX)(Z4*4), K1, Y6
 	VINSERTI64X4 $0x01, Y6, Z5, Z4
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVDQU64    Z4, (AX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x00000080, DX
 	JMP          near
 
 nearEnd:
-	ADDQ $0x10, DI
+	ADDQ $0x10, BX
 
 rest:
 more:
-	TESTQ       DI, DI
+	TESTQ       BX, BX
 	JLE         ended
-	MOVQ        $0x00000008, R8
-	CMPQ        DI, R8
-	CMOVQLT     DI, R8
+	MOVQ        $0x00000008, DI
+	CMPQ        BX, DI
+	CMOVQLT     BX, DI
 	MOVQ        $0xffffffff, R15
-	BZHIQ       R8, R15, R15
+	BZHIQ       DI, R15, R15
 	KMOVW       R15, K1
 	VMOVDQU64.Z (DX), K1, Z4
 	VPMOVQ2M    Z4, K2
@@ -18365,10 +18711,10 @@ more:
 	VPXOR       Y5, Y5, Y5
 	VPGATHERQD  (CX)(Z4*4), K2, Y5
 	VMOVDQU32   Y5, K1, (AX)
-	ADDQ        R9, CX
-	LEAQ        (AX)(R8*4), AX
-	LEAQ        (DX)(R8*8), DX
-	SUBQ        R8, DI
+	ADDQ        SI, CX
+	LEAQ        (AX)(DI*4), AX
+	LEAQ        (DX)(DI*8), DX
+	SUBQ        DI, BX
 	JMP         more
 
 ended:
@@ -18377,7 +18723,6 @@ ended:
 	ADDQ R13, DX
 	DECQ R11
 	JNZ  row
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -18387,38 +18732,38 @@ TEXT ·take8I64(SB), NOSPLIT, $0-112
 	MOVQ         u+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+16(FP), DX
-	MOVQ         fetchIndex+88(FP), BX
-	MOVQ         fetchX+96(FP), SI
-	MOVQ         wrap+56(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         extent+64(FP), DI
-	VPBROADCASTQ DI, Z1
-	MOVQ         stride+72(FP), DI
-	VPBROADCASTQ DI, Z2
-	MOVQ         step+80(FP), DI
-	VPBROADCASTQ DI, Z3
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         wrap+56(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         step+80(FP), BX
+	VPBROADCASTQ BX, Z3
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
 	MOVQ         n+24(FP), R10
 	MOVQ         rows+32(FP), R11
 	MOVQ         uSkip+40(FP), R12
 	MOVQ         idxSkip+48(FP), R13
-	VPMULUDQ     numbered<>+0(SB), Z3, Z3
-	MOVQ         step+80(FP), R9
-	SHLQ         $0x06, R9
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x06, SI
 	MOVQ         CX, R14
 
 row:
-	MOVQ  R10, DI
-	LEAQ  (CX)(SI*1), R8
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
 	MOVQ  past+104(FP), R15
 	TESTQ R15, R15
 	JZ    cached
 
 past:
-	SUBQ       $0x08, DI
+	SUBQ       $0x08, BX
 	JL         pastEnd
-	PREFETCHT0 (DX)(BX*1)
-	PREFETCHT1 (R8)
-	ADDQ       $0x40, R8
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
 	VMOVDQU64  (DX), Z4
 	VPMOVQ2M   Z4, K1
 	VPADDQ     Z0, Z4, K1, Z4
@@ -18427,23 +18772,23 @@ past:
 	VPADDQ     Z3, Z4, Z4
 	VPXORQ     Z5, Z5, Z5
 	VPGATHERQQ (CX)(Z4*8), K1, Z5
-	ADDQ       R9, CX
+	ADDQ       SI, CX
 	VMOVNTDQ   Z5, (AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x00000040, DX
 	JMP        past
 
 pastEnd:
-	ADDQ $0x08, DI
+	ADDQ $0x08, BX
 	JMP  rest
 
 cached:
 near:
-	SUBQ       $0x08, DI
+	SUBQ       $0x08, BX
 	JL         nearEnd
-	PREFETCHT0 (DX)(BX*1)
-	PREFETCHT1 (R8)
-	ADDQ       $0x40, R8
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
 	VMOVDQU64  (DX), Z4
 	VPMOVQ2M   Z4, K1
 	VPADDQ     Z0, Z4, K1, Z4
@@ -18452,24 +18797,24 @@ near:
 	VPADDQ     Z3, Z4, Z4
 	VPXORQ     Z6, Z6, Z6
 	VPGATHERQQ (CX)(Z4*8), K1, Z6
-	ADDQ       R9, CX
+	ADDQ       SI, CX
 	VMOVDQU64  Z6, (AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x00000040, DX
 	JMP        near
 
 nearEnd:
-	ADDQ $0x08, DI
+	ADDQ $0x08, BX
 
 rest:
 more:
-	TESTQ       DI, DI
+	TESTQ       BX, BX
 	JLE         ended
-	MOVQ        $0x00000008, R8
-	CMPQ        DI, R8
-	CMOVQLT     DI, R8
+	MOVQ        $0x00000008, DI
+	CMPQ        BX, DI
+	CMOVQLT     BX, DI
 	MOVQ        $0xffffffff, R15
-	BZHIQ       R8, R15, R15
+	BZHIQ       DI, R15, R15
 	KMOVW       R15, K1
 	VMOVDQU64.Z (DX), K1, Z4
 	VPMOVQ2M    Z4, K2
@@ -18480,10 +18825,10 @@ more:
 	VPXORQ      Z7, Z7, Z7
 	VPGATHERQQ  (CX)(Z4*8), K2, Z7
 	VMOVDQU64   Z7, K1, (AX)
-	ADDQ        R9, CX
-	LEAQ        (AX)(R8*8), AX
-	LEAQ        (DX)(R8*8), DX
-	SUBQ        R8, DI
+	ADDQ        SI, CX
+	LEAQ        (AX)(DI*8), AX
+	LEAQ        (DX)(DI*8), DX
+	SUBQ        DI, BX
 	JMP         more
 
 ended:
@@ -18492,7 +18837,402 @@ ended:
 	ADDQ R13, DX
 	DECQ R11
 	JNZ  row
-	SFENCE
+	VZEROUPPER
+	RET
+
+// func narrowI64(dst *uint16, v *int64, quarter int, wrap int64, last int64) uint32
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+TEXT ·narrowI64(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         quarter+16(FP), DX
+	MOVQ         wrap+24(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         last+32(FP), BX
+	VPBROADCASTQ BX, Z1
+	VMOVDQU64    evenDwords<>+0(SB), Z2
+	VMOVDQU64    evenWords<>+0(SB), Z3
+	VPXORQ       Z4, Z4, Z4
+	LEAQ         (DX)(DX*1), DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*1), BX
+	SHLQ         $0x01, BX
+	LEAQ         (BX)(BX*2), SI
+
+loop:
+	PREFETCHT1 4096(CX)
+	VMOVDQU64  (CX), Z5
+	VPMOVQ2M   Z5, K1
+	VPADDQ     Z0, Z5, K1, Z5
+	VPMAXUQ    Z5, Z4, Z4
+	PREFETCHT1 4160(CX)
+	VMOVDQU64  64(CX), Z6
+	VPMOVQ2M   Z6, K1
+	VPADDQ     Z0, Z6, K1, Z6
+	VPMAXUQ    Z6, Z4, Z4
+	PREFETCHT1 4224(CX)
+	VMOVDQU64  128(CX), Z7
+	VPMOVQ2M   Z7, K1
+	VPADDQ     Z0, Z7, K1, Z7
+	VPMAXUQ    Z7, Z4, Z4
+	PREFETCHT1 4288(CX)
+	VMOVDQU64  192(CX), Z8
+	VPMOVQ2M   Z8, K1
+	VPADDQ     Z0, Z8, K1, Z8
+	VPMAXUQ    Z8, Z4, Z4
+	VPERMT2D   Z6, Z2, Z5
+	VPERMT2D   Z8, Z2, Z7
+	VPERMT2W   Z7, Z3, Z5
+	VMOVNTDQ   Z5, (AX)
+	PREFETCHT1 4096(CX)(BX*1)
+	VMOVDQU64  (CX)(BX*1), Z5
+	VPMOVQ2M   Z5, K1
+	VPADDQ     Z0, Z5, K1, Z5
+	VPMAXUQ    Z5, Z4, Z4
+	PREFETCHT1 4160(CX)(BX*1)
+	VMOVDQU64  64(CX)(BX*1), Z6
+	VPMOVQ2M   Z6, K1
+	VPADDQ     Z0, Z6, K1, Z6
+	VPMAXUQ    Z6, Z4, Z4
+	PREFETCHT1 4224(CX)(BX*1)
+	VMOVDQU64  128(CX)(BX*1), Z7
+	VPMOVQ2M   Z7, K1
+	VPADDQ     Z0, Z7, K1, Z7
+	VPMAXUQ    Z7, Z4, Z4
+	PREFETCHT1 4288(CX)(BX*1)
+	VMOVDQU64  192(CX)(BX*1), Z8
+	VPMOVQ2M   Z8, K1
+	VPADDQ     Z0, Z8, K1, Z8
+	VPMAXUQ    Z8, Z4, Z4
+	VPERMT2D   Z6, Z2, Z5
+	VPERMT2D   Z8, Z2, Z7
+	VPERMT2W   Z7, Z3, Z5
+	VMOVNTDQ   Z5, (AX)(DI*1)
+	PREFETCHT1 4096(CX)(BX*2)
+	VMOVDQU64  (CX)(BX*2), Z5
+	VPMOVQ2M   Z5, K1
+	VPADDQ     Z0, Z5, K1, Z5
+	VPMAXUQ    Z5, Z4, Z4
+	PREFETCHT1 4160(CX)(BX*2)
+	VMOVDQU64  64(CX)(BX*2), Z6
+	VPMOVQ2M   Z6, K1
+	VPADDQ     Z0, Z6, K1, Z6
+	VPMAXUQ    Z6, Z4, Z4
+	PREFETCHT1 4224(CX)(BX*2)
+	VMOVDQU64  128(CX)(BX*2), Z7
+	VPMOVQ2M   Z7, K1
+	VPADDQ     Z0, Z7, K1, Z7
+	VPMAXUQ    Z7, Z4, Z4
+	PREFETCHT1 4288(CX)(BX*2)
+	VMOVDQU64  192(CX)(BX*2), Z8
+	VPMOVQ2M   Z8, K1
+	VPADDQ     Z0, Z8, K1, Z8
+	VPMAXUQ    Z8, Z4, Z4
+	VPERMT2D   Z6, Z2, Z5
+	VPERMT2D   Z8, Z2, Z7
+	VPERMT2W   Z7, Z3, Z5
+	VMOVNTDQ   Z5, (AX)(DI*2)
+	PREFETCHT1 4096(CX)(SI*1)
+	VMOVDQU64  (CX)(SI*1), Z5
+	VPMOVQ2M   Z5, K1
+	VPADDQ     Z0, Z5, K1, Z5
+	VPMAXUQ    Z5, Z4, Z4
+	PREFETCHT1 4160(CX)(SI*1)
+	VMOVDQU64  64(CX)(SI*1), Z6
+	VPMOVQ2M   Z6, K1
+	VPADDQ     Z0, Z6, K1, Z6
+	VPMAXUQ    Z6, Z4, Z4
+	PREFETCHT1 4224(CX)(SI*1)
+	VMOVDQU64  128(CX)(SI*1), Z7
+	VPMOVQ2M   Z7, K1
+	VPADDQ     Z0, Z7, K1, Z7
+	VPMAXUQ    Z7, Z4, Z4
+	PREFETCHT1 4288(CX)(SI*1)
+	VMOVDQU64  192(CX)(SI*1), Z8
+	VPMOVQ2M   Z8, K1
+	VPADDQ     Z0, Z8, K1, Z8
+	VPMAXUQ    Z8, Z4, Z4
+	VPERMT2D   Z6, Z2, Z5
+	VPERMT2D   Z8, Z2, Z7
+	VPERMT2W   Z7, Z3, Z5
+	VMOVNTDQ   Z5, (AX)(R8*1)
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x20, DX
+	JNZ        loop
+	VPCMPUQ    $0x06, Z1, Z4, K1
+	KMOVW      K1, AX
+	MOVL       AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA evenDwords<>+0(SB)/4, $0x00000000
+DATA evenDwords<>+4(SB)/4, $0x00000002
+DATA evenDwords<>+8(SB)/4, $0x00000004
+DATA evenDwords<>+12(SB)/4, $0x00000006
+DATA evenDwords<>+16(SB)/4, $0x00000008
+DATA evenDwords<>+20(SB)/4, $0x0000000a
+DATA evenDwords<>+24(SB)/4, $0x0000000c
+DATA evenDwords<>+28(SB)/4, $0x0000000e
+DATA evenDwords<>+32(SB)/4, $0x00000010
+DATA evenDwords<>+36(SB)/4, $0x00000012
+DATA evenDwords<>+40(SB)/4, $0x00000014
+DATA evenDwords<>+44(SB)/4, $0x00000016
+DATA evenDwords<>+48(SB)/4, $0x00000018
+DATA evenDwords<>+52(SB)/4, $0x0000001a
+DATA evenDwords<>+56(SB)/4, $0x0000001c
+DATA evenDwords<>+60(SB)/4, $0x0000001e
+GLOBL evenDwords<>(SB), RODATA|NOPTR, $64
+
+DATA evenWords<>+0(SB)/2, $0x0000
+DATA evenWords<>+2(SB)/2, $0x0002
+DATA evenWords<>+4(SB)/2, $0x0004
+DATA evenWords<>+6(SB)/2, $0x0006
+DATA evenWords<>+8(SB)/2, $0x0008
+DATA evenWords<>+10(SB)/2, $0x000a
+DATA evenWords<>+12(SB)/2, $0x000c
+DATA evenWords<>+14(SB)/2, $0x000e
+DATA evenWords<>+16(SB)/2, $0x0010
+DATA evenWords<>+18(SB)/2, $0x0012
+DATA evenWords<>+20(SB)/2, $0x0014
+DATA evenWords<>+22(SB)/2, $0x0016
+DATA evenWords<>+24(SB)/2, $0x0018
+DATA evenWords<>+26(SB)/2, $0x001a
+DATA evenWords<>+28(SB)/2, $0x001c
+DATA evenWords<>+30(SB)/2, $0x001e
+DATA evenWords<>+32(SB)/2, $0x0020
+DATA evenWords<>+34(SB)/2, $0x0022
+DATA evenWords<>+36(SB)/2, $0x0024
+DATA evenWords<>+38(SB)/2, $0x0026
+DATA evenWords<>+40(SB)/2, $0x0028
+DATA evenWords<>+42(SB)/2, $0x002a
+DATA evenWords<>+44(SB)/2, $0x002c
+DATA evenWords<>+46(SB)/2, $0x002e
+DATA evenWords<>+48(SB)/2, $0x0030
+DATA evenWords<>+50(SB)/2, $0x0032
+DATA evenWords<>+52(SB)/2, $0x0034
+DATA evenWords<>+54(SB)/2, $0x0036
+DATA evenWords<>+56(SB)/2, $0x0038
+DATA evenWords<>+58(SB)/2, $0x003a
+DATA evenWords<>+60(SB)/2, $0x003c
+DATA evenWords<>+62(SB)/2, $0x003e
+GLOBL evenWords<>(SB), RODATA|NOPTR, $64
+
+// func take4U16(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·take4U16(SB), NOSPLIT, $0-112
+	MOVQ         u+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+16(FP), DX
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTD BX, Z0
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTD BX, Z1
+	MOVQ         step+80(FP), BX
+	VPBROADCASTD BX, Z2
+	VPMOVZXBD    firstBytes<>+0(SB), Z3
+	VPMULLD      Z3, Z2, Z2
+	MOVQ         n+24(FP), R10
+	MOVQ         rows+32(FP), R11
+	MOVQ         uSkip+40(FP), R12
+	MOVQ         idxSkip+48(FP), R13
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x06, SI
+	MOVQ         CX, R14
+
+row:
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
+	MOVQ  past+104(FP), R15
+	TESTQ R15, R15
+	JZ    cached
+
+past:
+	SUBQ       $0x10, BX
+	JL         pastEnd
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	VPMOVZXWD  (DX), Z3
+	VPCMPUD    $0x01, Z0, Z3, K1
+	VPMULLD    Z1, Z3, Z3
+	VPADDD     Z2, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPGATHERDD (CX)(Z3*4), K1, Z4
+	VMOVNTDQ   Z4, (AX)
+	ADDQ       SI, CX
+	ADDQ       $0x40, AX
+	ADDQ       $0x20, DX
+	JMP        past
+
+pastEnd:
+	ADDQ $0x10, BX
+	JMP  rest
+
+cached:
+near:
+	SUBQ       $0x10, BX
+	JL         nearEnd
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	VPMOVZXWD  (DX), Z3
+	VPCMPUD    $0x01, Z0, Z3, K1
+	VPMULLD    Z1, Z3, Z3
+	VPADDD     Z2, Z3, Z3
+	VPXORQ     Z5, Z5, Z5
+	VPGATHERDD (CX)(Z3*4), K1, Z5
+	VMOVDQU64  Z5, (AX)
+	ADDQ       SI, CX
+	ADDQ       $0x40, AX
+	ADDQ       $0x20, DX
+	JMP        near
+
+nearEnd:
+	ADDQ $0x10, BX
+
+rest:
+	TESTQ       BX, BX
+	JZ          ended
+	MOVQ        $0xffffffff, DI
+	BZHIQ       BX, DI, DI
+	KMOVW       DI, K1
+	VPMOVZXWD.Z (DX), K1, Z3
+	VPCMPUD     $0x01, Z0, Z3, K1, K2
+	VPMULLD     Z1, Z3, Z3
+	VPADDD      Z2, Z3, Z3
+	VPXORQ      Z6, Z6, Z6
+	VPGATHERDD  (CX)(Z3*4), K2, Z6
+	VMOVDQU32   Z6, K1, (AX)
+	LEAQ        (AX)(BX*4), AX
+	LEAQ        (DX)(BX*2), DX
+
+ended:
+	MOVQ R14, CX
+	ADDQ R12, AX
+	ADDQ R13, DX
+	DECQ R11
+	JNZ  row
+	VZEROUPPER
+	RET
+
+DATA firstBytes<>+0(SB)/1, $0x00
+DATA firstBytes<>+1(SB)/1, $0x01
+DATA firstBytes<>+2(SB)/1, $0x02
+DATA firstBytes<>+3(SB)/1, $0x03
+DATA firstBytes<>+4(SB)/1, $0x04
+DATA firstBytes<>+5(SB)/1, $0x05
+DATA firstBytes<>+6(SB)/1, $0x06
+DATA firstBytes<>+7(SB)/1, $0x07
+DATA firstBytes<>+8(SB)/1, $0x08
+DATA firstBytes<>+9(SB)/1, $0x09
+DATA firstBytes<>+10(SB)/1, $0x0a
+DATA firstBytes<>+11(SB)/1, $0x0b
+DATA firstBytes<>+12(SB)/1, $0x0c
+DATA firstBytes<>+13(SB)/1, $0x0d
+DATA firstBytes<>+14(SB)/1, $0x0e
+DATA firstBytes<>+15(SB)/1, $0x0f
+GLOBL firstBytes<>(SB), RODATA|NOPTR, $16
+
+// func take8U16(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·take8U16(SB), NOSPLIT, $0-112
+	MOVQ         u+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+16(FP), DX
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTD BX, Z0
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTD BX, Z1
+	MOVQ         step+80(FP), BX
+	VPBROADCASTD BX, Z2
+	VPMOVZXBD    firstBytes<>+0(SB), Z3
+	VPMULLD      Z3, Z2, Z2
+	MOVQ         n+24(FP), R10
+	MOVQ         rows+32(FP), R11
+	MOVQ         uSkip+40(FP), R12
+	MOVQ         idxSkip+48(FP), R13
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x06, SI
+	MOVQ         CX, R14
+
+row:
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
+	MOVQ  past+104(FP), R15
+	TESTQ R15, R15
+	JZ    cached
+
+past:
+	SUBQ       $0x08, BX
+	JL         pastEnd
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	VPMOVZXWD  (DX), Y3
+	VPCMPUD    $0x01, Y0, Y3, K1
+	VPMULLD    Y1, Y3, Y3
+	VPADDD     Y2, Y3, Y3
+	VPXORQ     Z4, Z4, Z4
+	VPGATHERDQ (CX)(Y3*8), K1, Z4
+	VMOVNTDQ   Z4, (AX)
+	ADDQ       SI, CX
+	ADDQ       $0x40, AX
+	ADDQ       $0x10, DX
+	JMP        past
+
+pastEnd:
+	ADDQ $0x08, BX
+	JMP  rest
+
+cached:
+near:
+	SUBQ       $0x08, BX
+	JL         nearEnd
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	VPMOVZXWD  (DX), Y3
+	VPCMPUD    $0x01, Y0, Y3, K1
+	VPMULLD    Y1, Y3, Y3
+	VPADDD     Y2, Y3, Y3
+	VPXORQ     Z5, Z5, Z5
+	VPGATHERDQ (CX)(Y3*8), K1, Z5
+	VMOVDQU64  Z5, (AX)
+	ADDQ       SI, CX
+	ADDQ       $0x40, AX
+	ADDQ       $0x10, DX
+	JMP        near
+
+nearEnd:
+	ADDQ $0x08, BX
+
+rest:
+	TESTQ       BX, BX
+	JZ          ended
+	MOVQ        $0xffffffff, DI
+	BZHIQ       BX, DI, DI
+	KMOVW       DI, K1
+	VPMOVZXWD.Z (DX), K1, Y3
+	VPCMPUD     $0x01, Y0, Y3, K1, K2
+	VPMULLD     Y1, Y3, Y3
+	VPADDD      Y2, Y3, Y3
+	VPXORQ      Z6, Z6, Z6
+	VPGATHERDQ  (CX)(Y3*8), K2, Z6
+	VMOVDQU64   Z6, K1, (AX)
+	LEAQ        (AX)(BX*8), AX
+	LEAQ        (DX)(BX*2), DX
+
+ended:
+	MOVQ R14, CX
+	ADDQ R12, AX
+	ADDQ R13, DX
+	DECQ R11
+	JNZ  row
 	VZEROUPPER
 	RET
 

@@ -33,6 +33,7 @@ func init() {
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
 	extremes32 = append(extremes32, Extremes[float32]{
 		greatest32.of, smallest32.of, rowBy(maxF32), rowBy(minF32), rowsBy(maxFourF32), rowsBy(minFourF32),
+		stackBy(rowBy(maxF32), rowsBy(maxFourF32)), stackBy(rowBy(minF32), rowsBy(minFourF32)),
 		greatest32.first, smallest32.first,
 		updatesBy(updateBy(updateMaxF32, updateMax[float32])), updatesBy(updateBy(updateMinF32, updateMin[float32])),
 		placesBy(maxRowsF32, maxRow[float32]), placesBy(minRowsF32, minRow[float32]),
@@ -41,6 +42,7 @@ func init() {
 	smallest64 := ends[float64]{smallestF64, findEqualF64, findNaNF64, false}
 	extremes64 = append(extremes64, Extremes[float64]{
 		greatest64.of, smallest64.of, rowBy(maxF64), rowBy(minF64), rowsBy(maxFourF64), rowsBy(minFourF64),
+		stackBy(rowBy(maxF64), rowsBy(maxFourF64)), stackBy(rowBy(minF64), rowsBy(minFourF64)),
 		greatest64.first, smallest64.first,
 		updatesBy(updateBy(updateMaxF64, updateMax[float64])), updatesBy(updateBy(updateMinF64, updateMin[float64])),
 		placesBy(maxRowsF64, maxRow[float64]), placesBy(minRowsF64, minRow[float64]),
@@ -76,11 +78,11 @@ func init() {
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
 		chain32, chain64 = chainF32, chainF64
 		extremes32 = append(extremes32, wideExtremes(extremes32[len(extremes32)-1], updateMaxWideF32, updateMinWideF32,
-			wideEnds[float32]{greatestWideF32, firstMaxWideF32, greatest32},
-			wideEnds[float32]{smallestWideF32, firstMinWideF32, smallest32}))
+			wideEnds[float32]{greatestWideF32, firstMaxWideF32, maxStackF32, greatest32},
+			wideEnds[float32]{smallestWideF32, firstMinWideF32, minStackF32, smallest32}))
 		extremes64 = append(extremes64, wideExtremes(extremes64[len(extremes64)-1], updateMaxWideF64, updateMinWideF64,
-			wideEnds[float64]{greatestWideF64, firstMaxWideF64, greatest64},
-			wideEnds[float64]{smallestWideF64, firstMinWideF64, smallest64}))
+			wideEnds[float64]{greatestWideF64, firstMaxWideF64, maxStackF64, greatest64},
+			wideEnds[float64]{smallestWideF64, firstMinWideF64, minStackF64, smallest64}))
 		span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
 		spanRows32, softColumns32 = spanRowsF32, softColumnsF32
 		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))

@@ -121,17 +121,27 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 			return []T{best, T(at)}
 		}}
 	}
+	// over is rows that lie over one another, a step apart, the last or the first of them at the end of n elements,
+	// and how many columns they have.
+	over := func(n, rows, step int) (s Stack, columns int) {
+		s = Stack{0, step, min(rows, n)}
+		if step < 0 {
+			s.Begin = (1 - s.N) * step
+		}
+		return s, n - max(0, s.N-1)*max(step, -step)
+	}
+	stack := func(name string, exact bool, rows, step int, f func(acc, x []T, rows Stack)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: exact, run: func(s [][]T, _ T) []T {
+			rows, columns := over(len(s[0]), rows, step)
+			f(s[0][:columns], s[1], rows)
+			return nil
+		}}
+	}
 	update := func(name string, rows, step int, f func(best []T, at []int, keys []T, rows Stack, i int)) primitive[T] {
 		return primitive[T]{name: name, slices: 2, exact: true, run: func(s [][]T, v T) []T {
-			// The rows lie over one another, a step apart, the last or the first of them at the end of the keys.
-			n := len(s[0])
-			stack := Stack{0, step, min(rows, n)}
-			if step < 0 {
-				stack.Begin = (1 - stack.N) * step
-			}
-			best := s[0][:n-max(0, stack.N-1)*max(step, -step)]
-			at := make([]int, n+8) // the last of which are not to be touched
-			f(best, at[:len(best)], s[1], stack, 7)
+			rows, columns := over(len(s[0]), rows, step)
+			at := make([]int, len(s[0])+8) // the last of which are not to be touched
+			f(s[0][:columns], at[:columns], s[1], rows, 7)
 			var r []T
 			for _, i := range at {
 				r = append(r, T(i))
@@ -174,6 +184,7 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		row("Extremes.MaxRow", true, e.MaxRow), row("Extremes.MinRow", true, e.MinRow),
 		inPlace("Extremes.MaxRow", e.MaxRow),
 		rows("Extremes.MaxRows", true, e.MaxRows), rows("Extremes.MinRows", true, e.MinRows),
+		stack("Extremes.MaxStack", true, 16, 1, e.MaxStack), stack("Extremes.MinStack", true, 37, -1, e.MinStack),
 		first("Extremes.FirstMax", e.FirstMax), first("Extremes.FirstMin", e.FirstMin),
 		update("Extremes.UpdateMax", 1, 1, e.UpdateMax), update("Extremes.UpdateMin", 1, 1, e.UpdateMin),
 		update("Extremes.UpdateMax_down", 37, 1, e.UpdateMax), update("Extremes.UpdateMin_down", 18, 1, e.UpdateMin),

@@ -14,6 +14,8 @@ func extremesWide(w *wideElem) {
 	endWide(w, "smallestWide", 4)
 	firstWide(w, "firstMaxWide", w.max, greater)
 	firstWide(w, "firstMinWide", w.min, less)
+	stack(w, "maxStack", "the greatest of acc and", func(v, m VecVirtual) { w.choose(U8(5), v, m, m) })
+	stack(w, "minStack", "the least of acc and", func(v, m VecVirtual) { w.choose(U8(4), v, m, m) })
 	updateWide(w, "updateMaxWide", notLessEqual)
 	updateWide(w, "updateMinWide", notGreaterEqual)
 }
@@ -34,29 +36,10 @@ func updateWide(w *wideElem, name string, beats Constant) {
 			"is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the\n"+
 			"best and at of their columns, and are as many streams, which the memory is faster by.")
 	best, at, keys, n := param("best"), param("at"), param("keys"), param("n")
-	per := 64 / w.size
-	const registers = 4
-	Label("wide")
-	SUBQ(U32(registers*per), n)
-	JL(LabelRef("rest"))
-	w.columns("wide", registers, nil, best, at, keys, beats)
-	ADDQ(U32(registers*64), best)
-	ADDQ(U32(registers*64), keys)
-	ADDQ(U32(registers*8*per), at)
-	JMP(LabelRef("wide"))
-
-	Label("rest")
-	ADDQ(U32(registers*per), n)
-	JZ(LabelRef("done"))
-	Label("register")
-	w.columns("register", 1, w.firstLanes(n), best, at, keys, beats)
-	ADDQ(Imm(64), best)
-	ADDQ(Imm(64), keys)
-	ADDQ(U32(8*per), at)
-	SUBQ(U32(per), n)
-	JG(LabelRef("register"))
-	Label("done")
-	end()
+	inRegisters(w, n, 4, []GPVirtual{best, keys}, func(name string, registers int, mask Op) {
+		w.columns(name, registers, mask, best, at, keys, beats)
+		ADDQ(U32(registers*8*64/w.size), at)
+	})
 }
 
 // firstLanes is a mask of the first n lanes of a register, of all where n is no less than they are.
@@ -142,4 +125,72 @@ func (w *wideElem) read(from Mem, mask Op) VecVirtual {
 		w.loadZeroed(from, mask, v)
 	}
 	return v
+}
+
+// stack is the extremes of rows; a NaN is kept in mind, and stored as one form.
+func stack(w *wideElem, name, what string, join func(v, m VecVirtual)) {
+	function(name+w.suffix, fmt.Sprintf("func(acc, x *%s, step, rows, n int)", w.typ),
+		name+w.suffix+" is acc = "+what+" rows of n elements, one or more and step bytes apart. It is bound by\n"+
+			"memory: rows at a time spare the accumulators, and are as many streams.")
+	acc, x, n := param("acc"), param("x"), param("n")
+	nan := w.constant("quietNaN"+w.suffix, w.nanBits())
+	inRegisters(w, n, 4, []GPVirtual{acc, x}, func(name string, registers int, mask Op) {
+		var m []VecVirtual
+		var ok []OpmaskVirtual
+		for k := range registers {
+			m, ok = append(m, w.read(Mem{Base: acc, Disp: 64 * k}, mask)), append(ok, K())
+			w.compare(ordered, m[k], m[k], ok[k])
+		}
+		left, step, from := GP64(), param("step"), GP64()
+		MOVQ(x, from)
+		Load(Param("rows"), left)
+		Label(name + "_row")
+		for k := range m {
+			v := w.read(Mem{Base: from, Disp: 64 * k}, mask)
+			join(v, m[k])
+			w.compare(ordered, v, v, ok[k], ok[k])
+		}
+		ADDQ(step, from)
+		DECQ(left)
+		JNZ(LabelRef(name + "_row"))
+		for k, v := range m {
+			KNOTW(ok[k], ok[k])
+			w.broadcast(nan, ok[k], v)
+			w.write(v, mask, Mem{Base: acc, Disp: 64 * k})
+		}
+	})
+}
+
+// inRegisters emits a body for some registers of columns at a time, and one for a register of which a mask says which
+// there are, and walks n elements with it.
+func inRegisters(w *wideElem, n GPVirtual, registers int, pointers []GPVirtual,
+	body func(name string, registers int, mask Op)) {
+	per := 64 / w.size
+	Label("wide")
+	SUBQ(U32(registers*per), n)
+	JL(LabelRef("rest"))
+	body("wide", registers, nil)
+	for _, p := range pointers {
+		ADDQ(U32(registers*64), p)
+	}
+	JMP(LabelRef("wide"))
+	Label("rest")
+	ADDQ(U32(registers*per), n)
+	JZ(LabelRef("done"))
+	Label("register")
+	body("register", 1, w.firstLanes(n))
+	advance(pointers...)
+	SUBQ(U32(per), n)
+	JG(LabelRef("register"))
+	Label("done")
+	end()
+}
+
+// write stores a register, of which a mask says which lanes.
+func (w *wideElem) write(v VecVirtual, mask Op, to Mem) {
+	if mask == nil {
+		w.move(v, to)
+		return
+	}
+	w.moveMerged(v, mask, to)
 }
