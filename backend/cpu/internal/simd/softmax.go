@@ -10,7 +10,7 @@ var (
 	quotients32 func(out, e, s, high, low *float32, step, n int, past bool)
 )
 
-// HasSoftLines reports whether there are SoftLine and Quotients.
+// HasSoftLines reports whether there are SoftLine, SoftColumns and Divisors.
 func HasSoftLines() bool { return softLine32 != nil }
 
 // SoftLine is a line of a softmax, and the end of the one before: what one has to wait for memory the other has to
