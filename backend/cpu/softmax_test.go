@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -290,15 +291,31 @@ func TestSoftmax_errors(t *testing.T) {
 }
 
 func TestSoftmax_allocates_nothing(t *testing.T) {
-	for axis := range 2 {
-		in, out := arange[float32](t, 300, 200), arange[float32](t, 300, 200)
-		k := tensor.Must(compileSoftmax(ops.SoftmaxOp{Axis: axis}, operandOf(out), operandOf(in)))
-		w, r := []tensor.Write{tensor.Must(tensor.NewWrite(out))}, []tensor.Read{in.Read()}
-		steadyRun(t, func(x *Exec) {
-			if err := k.Run(x, w, r); err != nil {
-				t.Fatal(err)
-			}
-		})
+	near := func(shape ...int) tensor.View {
+		v := randomValues[float32](rand.New(rand.NewPCG(3, 4)), tensor.Size(shape), false)
+		return tensor.Must(tensor.FromSlice(v, shape...)).View()
+	}
+	for _, row := range []struct {
+		why string
+		in  tensor.View
+	}{
+		{"elements far apart: held lines and strips", arange[float32](t, 300, 200)},
+		{"elements near one another: lines in pairs, and panels", near(40, 1024)},
+		{"panels of two widths and a rest", near(1300, 1030)},
+	} {
+		for run := range 4 {
+			op := ops.SoftmaxOp{Axis: run & 1, Log: run&2 != 0}
+			out := tensor.Must(tensor.New(tensor.Float32, row.in.Shape()...)).View()
+			k := tensor.Must(compileSoftmax(op, operandOf(out), operandOf(row.in)))
+			w, r := []tensor.Write{tensor.Must(tensor.NewWrite(out))}, []tensor.Read{row.in.Read()}
+			t.Run(fmt.Sprintf("%s/axis %d, log %v", row.why, op.Axis, op.Log), func(t *testing.T) {
+				steadyRun(t, func(x *Exec) {
+					if err := k.Run(x, w, r); err != nil {
+						t.Fatal(err)
+					}
+				})
+			})
+		}
 	}
 }
 

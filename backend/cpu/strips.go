@@ -1,8 +1,10 @@
 package cpu
 
-import "github.com/adjoint-go/adjoint/backend/internal/planning"
+import (
+	"slices"
 
-import "slices"
+	"github.com/adjoint-go/adjoint/backend/internal/planning"
+)
 
 // strips cuts the rows of a nest into pieces of up to width elements and walks them in order. With width 1 a
 // strip is a single element.

@@ -208,3 +208,15 @@ func TestChainWrongLengths(t *testing.T) {
 		}()
 	}
 }
+
+// TestChainCalls: a call cannot be preempted, so it takes no more than a thousand registers by links, or one block.
+func TestChainCalls(t *testing.T) {
+	for links := 1; links < 150; links++ {
+		for size, call := range map[int]int{4: callOf[float32](links), 8: callOf[float64](links)} {
+			block := RepeatedBytes / size
+			if call <= 0 || call%block != 0 || call > block && call*size/64*links > 1024 {
+				t.Errorf("%d links of %d bytes: %d elements a call", links, size, call)
+			}
+		}
+	}
+}

@@ -10,7 +10,7 @@ var (
 	quotients32 func(out, e, s, high, low *float32, step, n int, past bool)
 )
 
-// HasSoftLines reports whether there are SoftLine and Quotients.
+// HasSoftLines reports whether there are SoftLine, SoftColumns and Divisors.
 func HasSoftLines() bool { return softLine32 != nil }
 
 // SoftLine is a line of a softmax, and the end of the one before: what one has to wait for memory the other has to
@@ -24,6 +24,8 @@ type SoftLine struct {
 	Before, Result []float32 // Result = Before / Sum, with Log Before − Sum, where Before is not nil, as long as X
 	Sum            float32
 	Past           bool // Result is written past the caches, if it can: FencePast is to follow
+
+	ends [3][wideLanes]float32 // Sum, 1/Sum and what that lost, for Finish
 }
 
 // softSpan is by how much the elements of a SoftLine may differ: their exponentials are at least 2⁻⁵⁸, so that nothing
@@ -85,7 +87,7 @@ func (l *SoftLine) Finish() {
 		floats32.Shift(l.Result[:len(l.Before)], l.Before, l.Sum)
 		return
 	}
-	var s, high, low [wideLanes]float32
+	s, high, low := &l.ends[0], &l.ends[1], &l.ends[2]
 	h, w := reciprocal(l.Sum)
 	for i := range s {
 		s[i], high[i], low[i] = l.Sum, h, w
