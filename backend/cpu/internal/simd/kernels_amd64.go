@@ -745,18 +745,20 @@ func quotientsF32(out *float32, e *float32, s *float32, high *float32, low *floa
 // chainF32 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
-// The result is not 0 where an operand or a result was below the normal numbers.
+// The result is not 0 where an operand or a result was below the normal numbers; whether one was is not
+// looked at without watch, which waits for all that was begun.
 //
 //go:noescape
-func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool) uint32
+func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool, watch bool) uint32
 
 // chainF64 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
-// The result is not 0 where an operand or a result was below the normal numbers.
+// The result is not 0 where an operand or a result was below the normal numbers; whether one was is not
+// looked at without watch, which waits for all that was begun.
 //
 //go:noescape
-func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool) uint32
+func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool, watch bool) uint32
 
 // copyPast copies n bytes, a multiple of 64, to a cache line's begin, past the caches: it is bound by memory, and
 // does not read what it overwrites. Other threads see it after a fence.

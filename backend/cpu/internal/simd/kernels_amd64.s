@@ -11983,9 +11983,12 @@ DATA allOnes<>+24(SB)/4, $0xffffffff
 DATA allOnes<>+28(SB)/4, $0xffffffff
 GLOBL allOnes<>(SB), RODATA|NOPTR, $32
 
-// func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool) uint32
+// func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool, watch bool) uint32
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·chainF32(SB), NOSPLIT, $8-60
+	MOVB     watch+49(FP), AL
+	TESTB    AL, AL
+	JZ       clear
 	VSTMXCSR (SP)
 	MOVL     (SP), AX
 	TESTL    $0x00000012, AX
@@ -13560,16 +13563,25 @@ register_end0:
 	JG      register
 
 done:
+	XORL     AX, AX
+	MOVB     watch+49(FP), CL
+	TESTB    CL, CL
+	JZ       seen
 	VSTMXCSR (SP)
 	MOVL     (SP), AX
 	ANDL     $0x00000012, AX
-	MOVL     AX, ret+56(FP)
+
+seen:
+	MOVL AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-// func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool) uint32
+// func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool, watch bool) uint32
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·chainF64(SB), NOSPLIT, $8-60
+	MOVB     watch+49(FP), AL
+	TESTB    AL, AL
+	JZ       clear
 	VSTMXCSR (SP)
 	MOVL     (SP), AX
 	TESTL    $0x00000012, AX
@@ -14259,10 +14271,16 @@ register_end0:
 	JG      register
 
 done:
+	XORL     AX, AX
+	MOVB     watch+49(FP), CL
+	TESTB    CL, CL
+	JZ       seen
 	VSTMXCSR (SP)
 	MOVL     (SP), AX
 	ANDL     $0x00000012, AX
-	MOVL     AX, ret+56(FP)
+
+seen:
+	MOVL AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
