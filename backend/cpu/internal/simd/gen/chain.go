@@ -16,11 +16,19 @@ type wideElem struct {
 	movePast   func(from, to Op)
 	classify   func(...Op)
 	infinite   U8 // the classes of what is not finite
+
+	// Of integers as wide as an element; intMin takes them without signs.
+	intAdd, intSub, intMin, intGreater, intMerged func(...Op)
+	intOne                                        func(from, to Op) // the first lane
+
+	choose func(...Op) // the least (4) or greatest (5) of each lane: −0 is below +0, and numbers win over NaN
 }
 
 var (
-	wide32 = &wideElem{float32s, VMOVUPS, VMOVUPS_Z, VMOVNTPS, VFPCLASSPSZ, 0x99}
-	wide64 = &wideElem{float64s, VMOVUPD, VMOVUPD_Z, VMOVNTPD, VFPCLASSPDZ, 0x99}
+	wide32 = &wideElem{float32s, VMOVUPS, VMOVUPS_Z, VMOVNTPS, VFPCLASSPSZ, 0x99,
+		VPADDD, VPSUBD, VPMINUD, VPCMPGTD, VMOVDQA32, moveFirst32, VRANGEPS}
+	wide64 = &wideElem{float64s, VMOVUPD, VMOVUPD_Z, VMOVNTPD, VFPCLASSPDZ, 0x99,
+		VPADDQ, VPSUBQ, VPMINUQ, VPCMPGTQ, VMOVDQA64, VMOVQ, VRANGEPD}
 )
 
 // chainBlock is how many registers hold a block of values while the links are applied to them.
@@ -300,3 +308,5 @@ func (c *chain) guard(a, b VecVirtual) {
 	c.compare(equal, zero, a, bad, bad)
 	c.moveMerged(zero, bad, b)
 }
+
+func moveFirst32(from, to Op) { VMOVD(from, to.(GPVirtual).As32()) }

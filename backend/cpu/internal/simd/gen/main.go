@@ -28,6 +28,7 @@ func main() {
 		compares(e)
 		extremes(e)
 		products(e)
+		pieces(e)
 	}
 	roundings()
 	elementary()
@@ -35,6 +36,8 @@ func main() {
 	softmaxes()
 	chains(wide32)
 	chains(wide64)
+	extremesWide(wide32)
+	extremesWide(wide64)
 	copyPast()
 	fencePast()
 	fetch()
