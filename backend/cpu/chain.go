@@ -242,7 +242,6 @@ type chainWork[T simd.Float] struct {
 	repeated [maxOperands][]T
 	filled   []T // a row of one element, where that is what the first link changes
 	links    []simd.Link[T]
-	tiny     bool // numbers below the normal ones were met lately
 }
 
 // chainOperand is where the rows of an operand are.
@@ -287,7 +286,7 @@ func (w *chainWork[T]) row(c *chainLinks, to *chainOperand[T], r, width int, pas
 		fill(w.filled, x[0])
 		x = w.filled
 	}
-	simd.Chain(to.elements[to.at+r*to.step:][:width], x, w.links, past, &w.tiny)
+	simd.Chain(to.elements[to.at+r*to.step:][:width], x, w.links, past, nil)
 }
 
 // operand is row r of operand k, or its one element, repeated.

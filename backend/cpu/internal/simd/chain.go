@@ -53,8 +53,8 @@ const RepeatedBytes = 512
 
 // These are nil without assembly for AVX-512. They begin at byte from.
 var (
-	chain32 func(out, x *float32, links *byte, count, from, n int, past bool) uint32
-	chain64 func(out, x *float64, links *byte, count, from, n int, past bool) uint32
+	chain32 func(out, x *float32, links *byte, count, from, n int, past, watch bool) uint32
+	chain64 func(out, x *float64, links *byte, count, from, n int, past, watch bool) uint32
 )
 
 // HasChains reports whether there is a Chain: without AVX-512 the links one by one are no slower.
@@ -67,7 +67,7 @@ func HasChains() bool { return chain32 != nil }
 //
 // Tiny numbers, those below the normal ones, make products, quotients and roots of float32 forty times as slow, so that
 // these are computed in float64 where the call before met such a number: *tiny, which the caller keeps. The bits are
-// the same.
+// the same. To look for such numbers takes some 10 ns, until all that was begun is done: a nil tiny saves them.
 func Chain[T Float](out, x []T, links []Link[T], past bool, tiny *bool) {
 	if len(out) == 0 {
 		return
@@ -85,18 +85,21 @@ func Chain[T Float](out, x []T, links []Link[T], past bool, tiny *bool) {
 		}
 	}
 	past = past && uintptr(unsafe.Pointer(&out[0]))%cacheLine == 0
-	wide, call := false, callOf[T](len(links))
+	watch, wide, call := tiny != nil, false, callOf[T](len(links))
 	for i := 0; i < len(out); i += call {
 		n, first := min(len(out)-i, call), (*byte)(unsafe.Pointer(&links[0]))
 		switch to := any(&out[0]).(type) {
 		case *float32:
-			if wide != *tiny {
+			if watch && wide != *tiny {
 				wide = *tiny
 				widen(links, wide)
 			}
-			*tiny = chain32(to, any(&x[0]).(*float32), first, len(links), 4*i, n, past) != 0
+			met := chain32(to, any(&x[0]).(*float32), first, len(links), 4*i, n, past, watch)
+			if watch {
+				*tiny = met != 0
+			}
 		case *float64:
-			chain64(to, any(&x[0]).(*float64), first, len(links), 8*i, n, past)
+			chain64(to, any(&x[0]).(*float64), first, len(links), 8*i, n, past, false)
 		}
 	}
 	if wide {

@@ -774,18 +774,20 @@ func softColumnsF32(lanes *float32, keep *float32, x *float32, table *float32, r
 // chainF32 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
-// The result is not 0 where an operand or a result was below the normal numbers.
+// The result is not 0 where an operand or a result was below the normal numbers; whether one was is not
+// looked at without watch, which waits for all that was begun.
 //
 //go:noescape
-func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool) uint32
+func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool, watch bool) uint32
 
 // chainF64 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
-// The result is not 0 where an operand or a result was below the normal numbers.
+// The result is not 0 where an operand or a result was below the normal numbers; whether one was is not
+// looked at without watch, which waits for all that was begun.
 //
 //go:noescape
-func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool) uint32
+func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool, watch bool) uint32
 
 // greatestWideF32 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
 // where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.

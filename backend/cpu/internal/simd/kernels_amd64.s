@@ -12687,9 +12687,12 @@ log_results_written:
 	VZEROUPPER
 	RET
 
-// func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool) uint32
+// func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool, watch bool) uint32
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·chainF32(SB), NOSPLIT, $8-60
+	MOVB     watch+49(FP), AL
+	TESTB    AL, AL
+	JZ       clear
 	VSTMXCSR (SP)
 	MOVL     (SP), AX
 	TESTL    $0x00000012, AX
@@ -14264,16 +14267,25 @@ register_end0:
 	JG      register
 
 done:
+	XORL     AX, AX
+	MOVB     watch+49(FP), CL
+	TESTB    CL, CL
+	JZ       seen
 	VSTMXCSR (SP)
 	MOVL     (SP), AX
 	ANDL     $0x00000012, AX
-	MOVL     AX, ret+56(FP)
+
+seen:
+	MOVL AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-// func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool) uint32
+// func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool, watch bool) uint32
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·chainF64(SB), NOSPLIT, $8-60
+	MOVB     watch+49(FP), AL
+	TESTB    AL, AL
+	JZ       clear
 	VSTMXCSR (SP)
 	MOVL     (SP), AX
 	TESTL    $0x00000012, AX
@@ -14963,10 +14975,16 @@ register_end0:
 	JG      register
 
 done:
+	XORL     AX, AX
+	MOVB     watch+49(FP), CL
+	TESTB    CL, CL
+	JZ       seen
 	VSTMXCSR (SP)
 	MOVL     (SP), AX
 	ANDL     $0x00000012, AX
-	MOVL     AX, ret+56(FP)
+
+seen:
+	MOVL AX, ret+56(FP)
 	VZEROUPPER
 	RET
 

@@ -47,11 +47,12 @@ type chain struct {
 }
 
 func chains(w *wideElem) {
-	function("chain"+w.suffix, fmt.Sprintf("func(out, x *%s, links *byte, count, from, n int, past bool) uint32", w.typ),
+	function("chain"+w.suffix, fmt.Sprintf("func(out, x *%s, links *byte, count, from, n int, past, watch bool) uint32", w.typ),
 		"chain"+w.suffix+" is out = the links applied to x one after another, element by element. Values stay in\n"+
 			"registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a\n"+
 			"link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.\n"+
-			"The result is not 0 where an operand or a result was below the normal numbers.")
+			"The result is not 0 where an operand or a result was below the normal numbers; whether one was is not\n"+
+			"looked at without watch, which waits for all that was begun.")
 	state := AllocLocal(8) // of MXCSR, in whole words of the stack
 	clearTiny(state)
 	c := &chain{wideElem: w, out: param("out"), x: param("x"), links: param("links"), count: param("count")}
@@ -113,7 +114,10 @@ const tinyFlags = 1<<1 | 1<<4
 
 // clearTiny clears the flags if they are set: to write MXCSR takes longer than to read it.
 func clearTiny(state Mem) {
-	flags := GP32()
+	flags, watch := GP32(), GP32()
+	Load(Param("watch"), watch.As8())
+	TESTB(watch.As8(), watch.As8())
+	JZ(LabelRef("clear"))
 	VSTMXCSR(state)
 	MOVL(state, flags)
 	TESTL(U32(tinyFlags), flags)
@@ -125,10 +129,15 @@ func clearTiny(state Mem) {
 }
 
 func tinySeen(state Mem) Register {
-	flags := GP32()
+	flags, watch := GP32(), GP32()
+	XORL(flags, flags)
+	Load(Param("watch"), watch.As8())
+	TESTB(watch.As8(), watch.As8())
+	JZ(LabelRef("seen"))
 	VSTMXCSR(state)
 	MOVL(state, flags)
 	ANDL(U32(tinyFlags), flags)
+	Label("seen")
 	return flags
 }
 
