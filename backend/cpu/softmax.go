@@ -30,6 +30,7 @@ type softmax[E tensor.Element, A float] struct {
 	log      bool
 	held     bool
 	softly   bool           // lines are softLines
+	panel    int            // columns of a panel of softColumns, or 0
 	past     bool           // the result is so large that it is written past the caches
 	floats   simd.Floats[A] // for the division
 
@@ -40,6 +41,7 @@ type softmax[E tensor.Element, A float] struct {
 type softmaxRun[E tensor.Element, A float] struct {
 	p        *softmax[E, A]
 	src, dst *tensor.Storage
+	width    int // lines of an item
 }
 
 type softmaxScratch[E tensor.Element, A float] struct {
@@ -47,6 +49,7 @@ type softmaxScratch[E tensor.Element, A float] struct {
 	s        strips
 	held     heldScratch[A]
 	soft     softLines
+	columns  softColumns
 	dst      []E
 	top, sum []A
 }
@@ -90,7 +93,7 @@ func newSoftmax[E tensor.Element, A float](op ops.SoftmaxOp, out, in graph.Opera
 	}
 	p.folder = newFolder(rows, line, &p.kept, false, &exps.terms)
 	p.held = p.holds()
-	p.softly, p.past = p.soft(), out.Size()*sizeOf[E]() >= tuning.past
+	p.softly, p.panel, p.past = p.soft(), p.panels(), out.Size()*sizeOf[E]() >= tuning.past
 	return p
 }
 
@@ -101,10 +104,13 @@ func (p *softmax[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 	if p.folder.length == 0 {
 		return nil // of lines without elements there may be any number
 	}
-	units := p.kept.rows * stripsPerRow(&p.kept, p.folder.width)
+	ex := x.(*Exec)
 	r := p.states.Get()
-	r.p, r.src, r.dst = p, in[0].Storage(), out[0].Storage()
-	x.(*Exec).run(units, grainOf(8*p.folder.length*min(p.folder.width, p.kept.row)), r)
+	r.p, r.src, r.dst, r.width = p, in[0].Storage(), out[0].Storage(), p.folder.width
+	if p.panel > 0 {
+		r.width = p.stripOf(4 * ex.NumThreads())
+	}
+	ex.run(p.kept.rows*stripsPerRow(&p.kept, r.width), grainOf(8*p.folder.length*min(r.width, p.kept.row)), r)
 	r.src, r.dst = nil, nil
 	p.states.Put(r)
 	return nil
@@ -121,11 +127,19 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	}
 	if p.softly {
 		w.soft.prepare(p.folder.length, p.kept.step[0], r.src, r.dst)
-		w.soft.Past = p.past && r.src != r.dst
+		w.soft.Log, w.soft.Past = p.log, p.past && r.src != r.dst
 	}
-	w.s.seek(&p.kept, p.folder.width, lo)
+	if p.panel > 0 {
+		p.prepareColumns(&w.columns, r.src, r.dst)
+	}
+	w.s.seek(&p.kept, r.width, lo)
 	for range hi - lo {
 		n := w.s.size()
+		if p.panel > 0 {
+			p.softStrip(w, w.s.at(0), w.s.at(1), n)
+			w.s.next()
+			continue
+		}
 		top, sum := w.top[:n], w.sum[:n]
 		switch {
 		case p.held && p.folder.width == 1:
@@ -153,6 +167,7 @@ func (r *softmaxRun[E, A]) chunk(lo, hi int) {
 	} else if w.held.past {
 		simd.FencePast()
 	}
+	w.columns.release()
 	w.release()
 	w.dst, w.held.out = nil, nil
 	p.spare.Put(w)

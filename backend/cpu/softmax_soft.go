@@ -6,7 +6,8 @@ import (
 )
 
 // softLines is lines of float32 in pairs of steps: while the exponentials of a line are made, those of the line before
-// are divided and written, and the next line is fetched. It is bound by the exponentials; the memory's time is hidden.
+// are divided (with Log, its differences are shifted) and written, and the next line is fetched. It is bound by the
+// exponentials; the memory's time is hidden.
 type softLines struct {
 	simd.SoftLine
 	src, out []float32
@@ -17,7 +18,7 @@ type softLines struct {
 
 // soft reports whether lines can be done so: where they lie, if they have whole blocks.
 func (p *softmax[E, A]) soft() bool {
-	return simd.HasSoftLines() && p.held && p.folder.width == 1 && p.rows.same && sizeOf[A]() == 4 && !p.log &&
+	return simd.HasSoftLines() && p.held && p.folder.width == 1 && p.rows.same && sizeOf[A]() == 4 &&
 		p.folder.line.step[0] == 1 && p.outStep == 1 && p.folder.length%blockSize == 0
 }
 
@@ -62,7 +63,7 @@ func (p *softmax[E, A]) softLine(w *softmaxScratch[E, A], src, dst int) bool {
 	if sum != sum {
 		return false
 	}
-	l.Before, l.Result, l.Sum = l.Y, l.out[dst:][:n], float32(sum)
+	l.Before, l.Result, l.Sum = l.Y, l.out[dst:][:n], float32(p.divisor(sum))
 	l.turn ^= 1
 	return true
 }

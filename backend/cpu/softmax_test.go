@@ -158,13 +158,14 @@ func TestSoftmax_lines_of_all_kinds(t *testing.T) {
 	defer func(past int) { tuning.past = past }(tuning.past)
 	for _, past := range []int{tuning.past, 1} {
 		tuning.past = past
-		for _, inPlace := range []bool{false, true} {
+		for run := range 4 {
+			inPlace, log := run&1 != 0, run&2 != 0
 			x := tensor.Must(in.Copy()).View()
 			out := x
 			if !inPlace {
 				out = tensor.Must(tensor.New(tensor.Float32, len(kinds), n)).View()
 			}
-			if err := softmaxInto(execs[1], ops.SoftmaxOp{Axis: 1}, out, x); err != nil {
+			if err := softmaxInto(execs[1], ops.SoftmaxOp{Axis: 1, Log: log}, out, x); err != nil {
 				t.Fatal(err)
 			}
 			got := tensor.Must(tensor.Values[float32](out))
@@ -172,14 +173,64 @@ func TestSoftmax_lines_of_all_kinds(t *testing.T) {
 				line := tensor.Of(values[k*n:][:n]...).View() // as columns, beside one another
 				alone := tensor.Must(tensor.New(tensor.Float32, n, 9))
 				columns := tensor.Must(tensor.Must(line.Reshape(n, 1)).Broadcast(n, 9))
-				if err := softmaxInto(Serial(), ops.SoftmaxOp{Axis: 0}, alone.View(), columns); err != nil {
+				if err := softmaxInto(Serial(), ops.SoftmaxOp{Axis: 0, Log: log}, alone.View(), columns); err != nil {
 					t.Fatal(err)
 				}
 				want := tensor.Must(tensor.Values[float32](alone))
 				for i := range n {
 					if !sameBits(got[k*n+i:][:1], want[9*i:][:1]) {
-						t.Fatalf("%s, past %d, in place %v: element %d of line %d is %v, want %v", kind.why, past, inPlace, i, k, got[k*n+i], want[9*i])
+						t.Fatalf("%s, log %v, past %d, in place %v: element %d of line %d is %v, want %v", kind.why, log, past, inPlace, i, k, got[k*n+i], want[9*i])
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestSoftmax_columns_of_all_kinds has panels of columns of which some can be done side by side and some cannot: the bits
+// are those of each column alone.
+func TestSoftmax_columns_of_all_kinds(t *testing.T) {
+	usual := tuning.past
+	defer func() { tuning.past = usual }()
+	for _, row := range []struct {
+		why        string
+		rows, cols int
+		at         map[[2]int]float32
+	}{
+		{"one short block, strips of several panels", 16, 1100, nil},
+		{"one block more than short", 17, 33, nil},
+		{"panels of two widths and a rest", 1300, 1030, nil},
+		{"panels of two cache lines", 9000, 41, nil},
+		{"panels of one cache line", 13000, 40, nil},
+		{"columns too long for panels", 25000, 17, nil},
+		{"a NaN between panels that have none", 3000, 150, map[[2]int]float32{{1999, 40}: float32(aNaN)}},
+		{"a NaN in the first row and in the last panel", 3000, 128, map[[2]int]float32{{0, 0}: float32(aNaN), {2999, 127}: float32(aNaN)}},
+		{"infinities", 3000, 130, map[[2]int]float32{{5, 33}: float32(posInf), {6, 64}: float32(negInf), {7, 129}: float32(negInf)}},
+		{"elements far apart", 3000, 96, map[[2]int]float32{{2998, 33}: -90, {1, 95}: 4000}},
+	} {
+		shape := []int{row.rows, row.cols}
+		values := randomValues[float32](rand.New(rand.NewPCG(9, 10)), tensor.Size(shape), false)
+		for at, v := range row.at {
+			values[at[0]*row.cols+at[1]] = v
+		}
+		for _, log := range []bool{false, true} {
+			op := ops.SoftmaxOp{Log: log}
+			want := tensor.Must(tensor.New(tensor.Float32, shape...)) // of columns that are not neighbours
+			if err := softmaxInto(Serial(), op, want.View(), viewAs(t, "holed", shape, values, 7)); err != nil {
+				t.Fatal(err)
+			}
+			for k, past := range []int{usual, 1, 1} {
+				tuning.past = past
+				in := tensor.Must(tensor.FromSlice(slices.Clone(values), shape...)).View()
+				out := in
+				if k < 2 {
+					out = tensor.Must(tensor.New(tensor.Float32, shape...)).View()
+				}
+				if err := softmaxInto(execs[1], op, out, in); err != nil {
+					t.Fatal(err)
+				}
+				if !sameBits(tensor.Must(tensor.Values[float32](out)), tensor.Must(tensor.Values[float32](want))) {
+					t.Errorf("%s: other bits, log %v, past %d, in place %v", row.why, log, past, k == 2)
 				}
 			}
 		}

@@ -13,35 +13,43 @@ type Extremes[T Number] struct {
 	// FirstMax and FirstMin give the extreme of best, which is no NaN, and the keys, and where among the keys it
 	// is first; −1 where none beats best. The first NaN beats all.
 	FirstMax, FirstMin func(keys []T, best T) (T, int)
-	// UpdateMax and UpdateMin let row i of keys compete with the best of each column: where a key wins it becomes
-	// the best, and at becomes i. A column whose best is NaN is decided.
-	UpdateMax, UpdateMin func(best []T, at []int, keys []T, i int)
+	// UpdateMax and UpdateMin let rows of keys compete with the best of each column, one after another: where a key
+	// of the first row wins it becomes the best, and at becomes i, of the next row i + 1, and so on. A column whose
+	// best is NaN is decided.
+	UpdateMax, UpdateMin func(best []T, at []int, keys []T, rows Stack, i int)
 	// MaxAt and MinAt have the table's rows become their and u's rows' extremes, one after another.
 	MaxAt, MinAt func(table, u []T, p *Places)
 }
 
+// Stack is N rows, one below another: row r begins at element Begin + r·Step.
+type Stack struct{ Begin, Step, N int }
+
+// The forms that this CPU has, the fastest last.
 var (
-	extremes32 = goExtremes[float32]()
-	extremes64 = goExtremes[float64]()
+	extremes32 = []Extremes[float32]{goExtremes[float32]()}
+	extremes64 = []Extremes[float64]{goExtremes[float64]()}
 )
 
 // ExtremesOf is the table of a type.
 func ExtremesOf[T Number]() Extremes[T] {
-	switch e := any(&extremes32).(type) {
-	case *Extremes[T]:
-		return *e
+	all := extremesOf[T]()
+	return all[len(all)-1]
+}
+
+func extremesOf[T Number]() []Extremes[T] {
+	if e, ok := any(extremes32).([]Extremes[T]); ok {
+		return e
 	}
-	switch e := any(&extremes64).(type) {
-	case *Extremes[T]:
-		return *e
+	if e, ok := any(extremes64).([]Extremes[T]); ok {
+		return e
 	}
-	return goExtremes[T]()
+	return []Extremes[T]{goExtremes[T]()}
 }
 
 func goExtremes[T Number]() Extremes[T] {
 	return Extremes[T]{
 		maxOf[T], minOf[T], maxRow[T], minRow[T], maxRows[T], minRows[T],
-		firstMax[T], firstMin[T], updateMax[T], updateMin[T],
+		firstMax[T], firstMin[T], updatesBy(updateMax[T]), updatesBy(updateMin[T]),
 		rowsAtBy(maxRow[T]), rowsAtBy(minRow[T]),
 	}
 }
@@ -165,6 +173,15 @@ func firstMin[T Number](keys []T, best T) (T, int) {
 		}
 	}
 	return best, at
+}
+
+// updatesBy does rows by a function of one.
+func updatesBy[T Number](f func(best []T, at []int, keys []T, i int)) func([]T, []int, []T, Stack, int) {
+	return func(best []T, at []int, keys []T, rows Stack, i int) {
+		for r := range rows.N {
+			f(best, at, keys[rows.Begin+r*rows.Step:], i+r)
+		}
+	}
 }
 
 func updateMax[T Number](best []T, at []int, keys []T, i int) {

@@ -4,8 +4,9 @@ import "unsafe"
 
 // The parts of a softmax of float32 with AVX-512. These are nil without.
 var (
-	span32      func(x *float32, n int) (low, high float32)
-	softLine32  func(sums, out, x, next *float32, m float32, blocks int, before, result *float32, s, high, low float32, past bool)
+	span32     func(x *float32, n int) (low, high float32)
+	softLine32 func(sums, out, x, next *float32, m float32, blocks int, before, result *float32,
+		s, high, low float32, log, past bool)
 	quotients32 func(out, e, s, high, low *float32, step, n int, past bool)
 )
 
@@ -15,11 +16,12 @@ func HasSoftLines() bool { return softLine32 != nil }
 // SoftLine is a line of a softmax, and the end of the one before: what one has to wait for memory the other has to
 // compute.
 type SoftLine struct {
-	X, Y, Sums []float32 // Y = exp(X − M), and Sums[i] is the Block of Y[i·BlockSize:]
+	X, Y, Sums []float32 // Y = exp(X − M), and Sums[i] is the Block of Y[i·BlockSize:]; with Log Y = X − M
 	M          float32   // the greatest of X
+	Log        bool
 	Next       []float32 // what is read soon, as long as X, or nil
 
-	Before, Result []float32 // Result = Before / Sum, where Before is not nil, as long as X
+	Before, Result []float32 // Result = Before / Sum, with Log Before − Sum, where Before is not nil, as long as X
 	Sum            float32
 	Past           bool // Result is written past the caches, if it can: FencePast is to follow
 }
@@ -68,7 +70,8 @@ func (l *SoftLine) Do() {
 		if before != nil {
 			from, to = &before[i], &result[i]
 		}
-		softLine32(&sums[i/BlockSize], &y[i], &l.X[i], &next[i], l.M, k/BlockSize, from, to, l.Sum, high, low, past)
+		softLine32(&sums[i/BlockSize], &y[i], &l.X[i], &next[i], l.M, k/BlockSize, from, to, l.Sum, high, low,
+			l.Log, past)
 	}
 }
 
@@ -78,6 +81,10 @@ func (l *SoftLine) past() bool {
 
 // Finish is the end of the line before, when no line follows.
 func (l *SoftLine) Finish() {
+	if l.Log {
+		floats32.Shift(l.Result[:len(l.Before)], l.Before, l.Sum)
+		return
+	}
 	var s, high, low [wideLanes]float32
 	h, w := reciprocal(l.Sum)
 	for i := range s {

@@ -70,15 +70,17 @@ func TestSoftLine(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	e, f := elementary32[0], goFloats[float32]()
 	for _, row := range []struct {
-		n    int
-		past bool
-		why  string
+		n         int
+		log, past bool
+		why       string
 	}{
-		{BlockSize, false, "one block"}, {3 * BlockSize, true, "some"},
-		{most/8 + BlockSize, false, "more than a call does"}, {most + BlockSize, true, "more than the search for the ends does"},
+		{BlockSize, false, false, "one block"}, {3 * BlockSize, false, true, "some"},
+		{most/8 + BlockSize, false, false, "more than a call does"},
+		{most + BlockSize, false, true, "more than the search for the ends does"},
+		{BlockSize, true, false, "logarithms"}, {3 * BlockSize, true, true, "logarithms past the caches"},
 	} {
 		n := row.n
-		var l SoftLine
+		l := SoftLine{Log: row.log}
 		results, wants := [3][]float32{}, [3][]float32{}
 		for k := range 3 {
 			x, y, sums := ending(t, n), ending(t, n), ending(t, n/BlockSize)
@@ -94,18 +96,142 @@ func TestSoftLine(t *testing.T) {
 			l.Do()
 			wantSums := make([]float32, len(sums))
 			e.ExpSums(wantSums, wants[k], x, m)
-			if !slices.Equal(y, wants[k]) || !slices.Equal(sums, wantSums) {
-				t.Fatalf("%s: line %d has other exponentials or sums", row.why, k)
+			total := sumLine(wants[k])
+			if row.log {
+				f.Shift(wants[k], x, m)
 			}
-			l.Before, l.Result, l.Sum = y, results[k], sumLine(wants[k])
-			f.DivBy(wants[k], wants[k], l.Sum)
+			if !slices.Equal(y, wants[k]) || !slices.Equal(sums, wantSums) {
+				t.Fatalf("%s: line %d has other terms or sums", row.why, k)
+			}
+			l.Before, l.Result, l.Sum = y, results[k], total
+			if row.log {
+				f.Shift(wants[k], wants[k], total)
+			} else {
+				f.DivBy(wants[k], wants[k], total)
+			}
 		}
 		l.Finish()
 		FencePast()
 		for k := range 3 {
 			if !slices.Equal(results[k], wants[k]) {
-				t.Errorf("%s: line %d has other quotients", row.why, k)
+				t.Errorf("%s: line %d has other results", row.why, k)
 			}
+		}
+	}
+}
+
+// TestSoftColumns holds panels in pairs of steps against their parts, between guarded pages.
+func TestSoftColumns(t *testing.T) {
+	if !HasSoftLines() {
+		t.Skip("there is no assembly")
+	}
+	for _, row := range []struct {
+		rows, columns, step int
+		kept, past, log     bool
+		why                 string
+	}{
+		{1, 16, 16, true, false, false, "one row"}, {8, 16, 16, true, true, false, "each lane once"},
+		{100, 48, 64, true, true, false, "rows apart, past the caches"}, {17, 32, 33, true, true, false, "rows that are not aligned"},
+		{31, 32, -48, true, false, true, "rows backwards, logarithms"}, {128, 16, 32, true, true, true, "logarithms past the caches"},
+		{40, 1024, 1024, true, false, false, "more than a call does"}, {40, 1024, 1024, false, false, true, "sums alone"},
+		{20, 32, 0, true, false, false, "the same row again and again"},
+	} {
+		for _, lanes := range []int{1, 8} {
+			testSoftColumns(t, row.why, row.rows, row.columns, row.step, lanes, SoftColumns{Log: row.log, Past: row.past}, row.kept)
+		}
+	}
+}
+
+func testSoftColumns(t *testing.T, why string, rows, n, step, lanes int, c SoftColumns, kept bool) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	e, f := elementary32[0], goFloats[float32]()
+	size, first := (rows-1)*max(step, -step)+n, 0
+	if step < 0 {
+		first = (rows - 1) * -step
+	}
+	var wants, results [3][]float32
+	keep := make([]float32, n)
+	if kept {
+		keep = ending(t, rows*n)
+	}
+	c.Keep, c.Step, c.At, c.Ahead, c.ToStep = keep, step, first, 99, n+16
+	for k := range wants {
+		x, m, acc, want := ending(t, size), make([]float32, n), ending(t, lanes*n), make([]float32, lanes*n)
+		for i := range x {
+			x[i] = float32(k) + 39*rng.Float32()
+		}
+		low := make([]float32, n)
+		SpanRows(low, m, x, first, step, rows)
+		for i := range m {
+			l, h := x[first+i], x[first+i]
+			for j := range rows {
+				l, h = min(l, x[first+j*step+i]), max(h, x[first+j*step+i])
+			}
+			if l != low[i] || h != m[i] || !SoftRows(low, m) {
+				t.Fatalf("%s: the ends of column %d are %v and %v, want %v and %v", why, i, low[i], m[i], l, h)
+			}
+		}
+		results[k], wants[k] = ending(t, (rows-1)*c.ToStep+n), make([]float32, rows*n)
+		c.X, c.Lanes = x, acc
+		c.Tops(m)
+		c.Do(rows)
+		s, y := make([]float32, n), make([]float32, n)
+		for j := range rows {
+			row := wants[k][j*n:][:n]
+			e.ExpRows(want[j%lanes*n:][:n], row, x[first+j*step:][:n], m)
+			addRow(s, s, row)
+			if c.Log {
+				f.Shifts(row, x[first+j*step:][:n], m)
+			}
+		}
+		if kept && !slices.Equal(keep, wants[k]) || !slices.Equal(acc, want) {
+			t.Fatalf("%s, %d lanes: panel %d has other terms or sums", why, lanes, k)
+		}
+		c.Ends(s)
+		for j := range rows {
+			row := wants[k][j*n:][:n]
+			if c.Log {
+				f.Shifts(y, row, s)
+			} else {
+				f.Div(y, row, s)
+			}
+			copy(row, y)
+		}
+		if kept {
+			c.Result = results[k]
+		}
+	}
+	if !kept {
+		return
+	}
+	c.X = nil
+	c.Do(rows)
+	FencePast()
+	for k := range wants {
+		for j := range rows {
+			if !slices.Equal(results[k][j*c.ToStep:][:n], wants[k][j*n:][:n]) {
+				t.Fatalf("%s, %d lanes: panel %d, row %d has other results", why, lanes, k, j)
+			}
+			if gap := results[k][min(j*c.ToStep+n, len(results[k])):]; len(gap) > 0 && slices.Max(gap[:16]) != 0 {
+				t.Fatalf("%s: what is between rows was written", why)
+			}
+		}
+	}
+}
+
+// TestSoftRows has ends that a SoftColumns cannot do.
+func TestSoftRows(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), NaN[float32]()
+	for _, c := range []struct {
+		why       string
+		low, high float32
+		want      bool
+	}{
+		{"as far apart as is taken", -softSpan, 0, true}, {"farther", -softSpan - 1, 0, false}, {"−∞", -inf, 0, false},
+		{"+∞", 0, inf, false}, {"nothing but +∞", inf, inf, false}, {"nothing but −∞", -inf, -inf, false}, {"NaN", nan, nan, false},
+	} {
+		if got := SoftRows([]float32{1, c.low}, []float32{2, c.high}); got != c.want {
+			t.Errorf("%s: %v, want %v", c.why, got, c.want)
 		}
 	}
 }

@@ -12,6 +12,8 @@ func softmaxes() {
 	span()
 	softLine()
 	quotients()
+	spanRows()
+	softColumns()
 }
 
 // span has eight accumulators, which hide the latency of a comparison.
@@ -118,66 +120,91 @@ func (d divisor) quotient(e VecVirtual) VecVirtual {
 	return q
 }
 
-// softLine has loops with a division into memory or past the caches, and one without.
+// softLine has loops with results into memory or past the caches, and one without.
 func softLine() {
 	function("softLineF32", "func(sums, out, x, next *float32, m float32, blocks int, before, result *float32, "+
-		"s, high, low float32, past bool)",
-		"softLineF32 is out = exp(x - m) for differences from -87 to 0, and the sum of each block of 128. Beside, it is\n"+
-			"result = before / s, if before is not nil, and fetches next. It is bound by arithmetic in float64; what\n"+
-			"comes from memory and goes there hides behind.")
-	sums, out, x, next := param("sums"), param("out"), param("x"), param("next")
-	top, blocks := float32s.parameterIn(ZMM(), "m"), param("blocks")
-	before, result := param("before"), param("result")
-	d := divisor{float32s.parameterIn(ZMM(), "s"), float32s.parameterIn(ZMM(), "high"), float32s.parameterIn(ZMM(), "low")}
-	past := GP32()
+		"s, high, low float32, log, past bool)",
+		"softLineF32 is out = exp(x - m), or x - m with log, for differences from -87 to 0, and the sum of the exponentials\n"+
+			"of each block of 128. Beside, it is result = before / s, or before - s with log, if before is not nil, and fetches\n"+
+			"next. It is bound by arithmetic in float64; what comes from memory and goes there hides behind.")
+	l := &lineLoops{sums: param("sums"), out: param("out"), x: param("x"), next: param("next"),
+		top: float32s.parameterIn(ZMM(), "m"), blocks: param("blocks"), before: param("before"), result: param("result"),
+		by: divisor{float32s.parameterIn(ZMM(), "s"), float32s.parameterIn(ZMM(), "high"), float32s.parameterIn(ZMM(), "low")}}
+	past, log := GP32(), GP32()
 	Load(Param("past"), past.As8())
-	e := newExpRegisters()
-	count := GP64()
-	exps := func(lane VecVirtual) {
-		v := ZMM()
-		VMOVUPS(Mem{Base: x}, v)
-		PREFETCHT0(Mem{Base: next})
-		VSUBPS(top, v, v)
-		VMOVUPS(v, Mem{Base: out}) // a half that is converted from memory spares a permutation
-		for k := range 2 {
-			w, y := ZMM(), YMM()
-			VCVTPS2PD(Mem{Base: out, Disp: 32 * k}, w)
-			VCVTPD2PS(e.of(w), y)
-			VMOVUPS(y, Mem{Base: out, Disp: 32 * k})
-			VADDPS(y, lane, lane)
+	Load(Param("log"), log.As8())
+	l.exp = newExpRegisters()
+	TESTB(log.As8(), log.As8())
+	JNZ(LabelRef("log"))
+	for _, form := range []struct {
+		name string
+		log  bool
+	}{{"div", false}, {"log", true}} {
+		Label(form.name)
+		TESTQ(l.before, l.before)
+		JZ(LabelRef(form.name + "Alone"))
+		TESTB(past.As8(), past.As8())
+		JNZ(LabelRef(form.name + "Past"))
+		l.loop(form.name+"Near", form.log, func(from, to Op) { VMOVUPS(from, to) })
+		l.loop(form.name+"Past", form.log, wide32.movePast)
+		l.loop(form.name+"Alone", form.log, nil)
+	}
+}
+
+type lineLoops struct {
+	sums, out, x, next, blocks, before, result GPVirtual
+	top                                        VecVirtual
+	by                                         divisor
+	exp                                        *expRegisters
+}
+
+// loop does block after block, and results if there is a way to write them.
+func (l *lineLoops) loop(name string, log bool, write func(from, to Op)) {
+	Label(name)
+	lane, count := float32s.zero(), GP64()
+	MOVQ(U32(blockSize/16), count)
+	Label(name + "_16")
+	l.terms(lane, log)
+	if write != nil {
+		l.results(log, write)
+	}
+	DECQ(count)
+	JNZ(LabelRef(name + "_16"))
+	VMOVSS(lanes8{float32s, []VecVirtual{lane}}.total(), Mem{Base: l.sums})
+	ADDQ(Imm(4), l.sums)
+	DECQ(l.blocks)
+	JNZ(LabelRef(name))
+	end()
+}
+
+func (l *lineLoops) terms(lane VecVirtual, log bool) {
+	v := ZMM()
+	VMOVUPS(Mem{Base: l.x}, v)
+	PREFETCHT0(Mem{Base: l.next})
+	VSUBPS(l.top, v, v)
+	VMOVUPS(v, Mem{Base: l.out}) // a half that is converted from memory spares a permutation
+	for k := range 2 {
+		w, y := ZMM(), YMM()
+		VCVTPS2PD(Mem{Base: l.out, Disp: 32 * k}, w)
+		VCVTPD2PS(l.exp.of(w), y)
+		if !log {
+			VMOVUPS(y, Mem{Base: l.out, Disp: 32 * k})
 		}
-		advance(out, x, next)
+		VADDPS(y, lane, lane)
 	}
-	loop := func(name string, beside func()) {
-		Label(name)
-		lane := float32s.zero()
-		MOVQ(U32(blockSize/16), count)
-		Label(name + "_16")
-		exps(lane)
-		beside()
-		DECQ(count)
-		JNZ(LabelRef(name + "_16"))
-		VMOVSS(lanes8{float32s, []VecVirtual{lane}}.total(), Mem{Base: sums})
-		ADDQ(Imm(4), sums)
-		DECQ(blocks)
-		JNZ(LabelRef(name))
-		end()
+	advance(l.out, l.x, l.next)
+}
+
+func (l *lineLoops) results(log bool, write func(from, to Op)) {
+	v := ZMM()
+	VMOVUPS(Mem{Base: l.before}, v)
+	if log {
+		VSUBPS(l.by.s, v, v)
+	} else {
+		v = l.by.quotient(v)
 	}
-	divided := func(store func(from, to Op)) func() {
-		return func() {
-			v := ZMM()
-			VMOVUPS(Mem{Base: before}, v)
-			store(d.quotient(v), Mem{Base: result})
-			advance(before, result)
-		}
-	}
-	TESTQ(before, before)
-	JZ(LabelRef("alone"))
-	TESTB(past.As8(), past.As8())
-	JNZ(LabelRef("past"))
-	loop("near", divided(func(from, to Op) { VMOVUPS(from, to) }))
-	loop("past", divided(wide32.movePast))
-	loop("alone", func() {})
+	write(v, Mem{Base: l.result})
+	advance(l.before, l.result)
 }
 
 // quotients takes registers of exponentials that are too small for quotient to the division of the CPU.
