@@ -29,6 +29,7 @@ func main() {
 		products(e)
 	}
 	elementary()
+	sumLinesWide()
 	elementaryWide()
 	softmaxes()
 	chains(wide32)
