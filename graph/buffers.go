@@ -124,13 +124,19 @@ func uses(in []place, slot int) int {
 // assignDirectly lets steps of the tail write assigned values over their variables, where no later step
 // reads the old value, and the step itself reads it only where it writes.
 func (s *schedule) assignDirectly() {
+	maker := map[int]int{} // of a slot, in the tail
+	for t := s.tail; t < len(s.steps); t++ {
+		for _, out := range s.steps[t].out {
+			maker[out.slot] = t
+		}
+	}
 	for i := range s.assigns {
 		a := &s.assigns[i]
 		sl := &s.slots[a.value.slot]
 		if sl.kind != temporary || sl.v != nil || !s.fills(a.value) || sl.spec.DType != a.v.spec.DType {
 			continue
 		}
-		for t := s.tail; t < len(s.steps); t++ {
+		if t, ok := maker[a.value.slot]; ok {
 			for k, out := range s.steps[t].out {
 				if out.slot == a.value.slot {
 					a.direct = s.oldValueDone(s.vars[a.v], t, k)

@@ -114,6 +114,13 @@ type Backend interface {
 	Exec() Exec
 }
 
+// TrueCounter is a Backend that counts the elements of a mask that are true faster than one goroutine does. Host
+// code can read the mask.
+type TrueCounter interface {
+	Backend
+	CountTrue(mask tensor.Read) (int, error)
+}
+
 // Exec is the backend's own execution context, opaque to the graph.
 type Exec any
 

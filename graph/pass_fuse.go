@@ -163,18 +163,31 @@ func (f *fusion) asWritten(m, r int) bool {
 	return !slices.ContainsFunc(f.steps[r].in, func(p place) bool { return p.slot == to.slot && !p.layout.Equal(to.layout) })
 }
 
-// fits keeps a group within bounds.
+// fits keeps a group within bounds: as boundary has it of step t and the groups, without making anything.
 func (f *fusion) fits(t int, from []int) bool {
-	all := []int{t}
+	member := func(m int) bool { return m == t || m >= 0 && f.group[m] >= 0 && slices.Contains(from, f.group[m]) }
+	size, results, in := 1, 1, make([]place, 0, fusedOperands)
+	operands := func(st *step) bool {
+		for _, p := range st.in {
+			if !member(f.maker[p.slot]) {
+				in, _ = operandAt(in, p)
+			}
+		}
+		return len(in)+results <= fusedOperands
+	}
+	outside := func(r int) bool { return !member(r) }
 	for _, g := range from {
-		all = append(all, f.members[g]...)
+		for _, m := range f.members[g] {
+			slot := f.steps[m].out[0].slot
+			if f.kept[slot] || slices.ContainsFunc(f.readers[slot], outside) {
+				results++
+			}
+			if size++; size > fusedSteps || !operands(&f.steps[m]) {
+				return false
+			}
+		}
 	}
-	slices.Sort(all)
-	if len(all) > fusedSteps {
-		return false
-	}
-	in, _, results := f.boundary(all)
-	return len(in)+len(results) <= fusedOperands
+	return operands(&f.steps[t])
 }
 
 // boundary is what a group reads from outside, where each operand of each member comes from, and the members

@@ -153,12 +153,20 @@ func knownMask(g *graph.Graph, mask index.Source) (m *Node, count int, known boo
 	default:
 		return nil, 0, false
 	}
-	count, err := index.Count(v.Read())
+	count, err := countTrue(g.Backend(), v.Read())
 	if err != nil {
 		return nil, 0, false
 	}
 	m = g.Const(v)
 	return m, count, m.Valid()
+}
+
+// countTrue is index.Count, by b if it can.
+func countTrue(b graph.Backend, mask tensor.Read) (int, error) {
+	if b, ok := b.(graph.TrueCounter); ok {
+		return b.CountTrue(mask)
+	}
+	return index.Count(mask)
 }
 
 // indexMask is x indexed by a mask of its first axes alone, if that is what the items say.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"testing"
 
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -14,9 +13,7 @@ import (
 // functions holds every function of one float, and those of two, to their real values at arguments of every
 // magnitude, and beside what makes functions difficult: integers, multiples of π/4, powers of two, ±1.
 func (s *suite) functions(t reporter, n int) {
-	if testing.Short() {
-		n /= 10
-	}
+	n = s.fewer(n)
 	for _, dt := range floats {
 		for fn := ops.UnaryExp; fn <= ops.UnaryErfinv; fn++ {
 			rng := rand.New(rand.NewPCG(uint64(fn), uint64(dt)))

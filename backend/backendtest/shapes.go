@@ -3,7 +3,6 @@ package backendtest
 import (
 	"fmt"
 	"math/rand/v2"
-	"testing"
 
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -13,9 +12,7 @@ import (
 // shapes runs the kernels other than those of windows on shapes drawn at random, in any layouts, so that the
 // edges of blocks, strips and tiles are met.
 func (s *suite) shapes(t reporter, n int) {
-	if testing.Short() {
-		n /= 10
-	}
+	n = s.fewer(n)
 	for seed := range n {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0x5))
 		x := drawnTrial(rng, s.next())

@@ -26,7 +26,7 @@ type Options struct {
 	// Threads says why their number makes no difference: large samples, whose results may depend on it, are then run
 	// on one backend besides the first.
 	Threads string
-	// Sample is how many rows there are for each that a short run takes; 0 is 6.
+	// Sample is how many rows there are for each that a short run takes; 0 is 6, and every exact value.
 	Sample int
 }
 
@@ -118,6 +118,14 @@ func (s *suite) next() graph.Backend {
 func (s *suite) leftOut(row int) bool {
 	of := cmp.Or(s.options.Sample, 6)
 	return testing.Short() && rand.New(rand.NewPCG(uint64(row), 17)).IntN(of) > 0
+}
+
+// fewer is how many of n random cases a run takes: a short one a tenth, or as much less as it takes fewer rows.
+func (s *suite) fewer(n int) int {
+	if !testing.Short() {
+		return n
+	}
+	return max(1, n*6/10/cmp.Or(s.options.Sample, 6))
 }
 
 func (s *suite) rows(t *testing.T) {

@@ -3,7 +3,6 @@ package backendtest
 import (
 	"fmt"
 	"math/rand/v2"
-	"testing"
 
 	"github.com/adjoint-go/adjoint/autograd"
 	"github.com/adjoint-go/adjoint/graph"
@@ -14,9 +13,7 @@ import (
 // gradients holds the rules of gathers, scatters and scans through windows drawn at random, duplicates and every mode
 // included, to all that autograd.Check knows: differences, adjoints, second order, batches, compiled against eager.
 func (s *suite) gradients(t reporter, n int) {
-	if testing.Short() {
-		n /= 10
-	}
+	n = s.fewer(n)
 	for seed := range n {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0x9d))
 		g, ok := randomGeometry(rng)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
@@ -14,9 +13,7 @@ import (
 // windows runs gathers, scatters and scans through windows drawn at random: any roles of the axes, any mode,
 // index operands that broadcast and are out of bounds, in any layout.
 func (s *suite) windows(t reporter, n int) {
-	if testing.Short() {
-		n /= 10
-	}
+	n = s.fewer(n)
 	for seed := range n {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0xf))
 		g, ok := randomGeometry(rng)

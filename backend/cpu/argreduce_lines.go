@@ -16,7 +16,7 @@ type argLines[E tensor.Element, K number] struct {
 	load   func(dst []K, src []E, at, step int)
 	direct bool // E is K and the load changes nothing
 	first  func(keys []K, best K) (K, int)
-	update func(best []K, at []int, keys []K, i int)
+	update func(best []K, at []int, keys []K, rows simd.Stack, i int)
 
 	lines  nest // of the lines: operand 0 the source, 1 the destination
 	length int
@@ -93,17 +93,29 @@ func (k *argLines[E, K]) run(x *Exec, dst tensor.Write, src tensor.Read) {
 func (r *argRun[E, K]) chunk(lo, hi int) {
 	p := r.p
 	w := p.spare.Get()
-	w.row, w.best, w.at = grown(w.row, max(argBlock, p.width)), grown(w.best, p.width), grown(w.at, p.width)
+	most := max(p.width, resultsAtOnce)
+	w.row, w.best, w.at = grown(w.row, max(argBlock, p.width)), grown(w.best, most), grown(w.at, most)
 	w.s.seek(&p.lines, p.width, lo/r.pieces)
 	for item := lo; item < hi; item++ {
 		piece, n := item%r.pieces, w.s.size()
+		if r.pieces == 1 && p.width == 1 {
+			n = min(hi-item, p.lines.row-w.s.i, resultsAtOnce)
+			base := w.s.at(0)
+			for c := range n {
+				_, w.at[c] = r.line(w, base+c*p.lines.step[0], 0, p.length)
+			}
+			storeIndices(r.dst, p.index, w.s.at(1), p.lines.step[1], w.at[:n])
+			w.s.advance(n)
+			item += n - 1
+			continue
+		}
 		best, at := w.best[:n], w.at[:n]
 		if r.pieces > 1 {
 			best, at = r.best[item*p.width:][:n], r.at[item*p.width:][:n]
 		}
 		from, to := pieceOf(p.length, piece, r.pieces)
 		if p.width == 1 {
-			best[0], at[0] = r.line(w, from, to)
+			best[0], at[0] = r.line(w, w.s.at(0), from, to)
 		} else {
 			r.columns(w, best, at, from, to)
 		}
@@ -117,9 +129,9 @@ func (r *argRun[E, K]) chunk(lo, hi int) {
 	p.spare.Put(w)
 }
 
-// line searches elements from to to − 1 of one line.
-func (r *argRun[E, K]) line(w *argScratch[K], from, to int) (best K, at int) {
-	p, base := r.p, w.s.at(0)
+// line searches elements from to to − 1 of the line that begins at base.
+func (r *argRun[E, K]) line(w *argScratch[K], base, from, to int) (best K, at int) {
+	p := r.p
 	block := argBlock
 	if p.direct && p.step == 1 {
 		block = to - from
@@ -153,14 +165,15 @@ func (r *argRun[E, K]) columns(w *argScratch[K], best []K, at []int, from, to in
 	for c := range at {
 		at[c] = from
 	}
+	from++
+	if p.direct && step == 1 {
+		p.update(best, at, r.keys, simd.Stack{Begin: base + from*p.step, Step: p.step, N: to - from}, from)
+		return
+	}
 	keys := w.row[:len(best)]
-	for i := from + 1; i < to; i++ {
-		if p.direct && step == 1 {
-			keys = r.keys[base+i*p.step:][:len(best)]
-		} else {
-			p.load(keys, r.src, base+i*p.step, step)
-		}
-		p.update(best, at, keys, i)
+	for i := from; i < to; i++ {
+		p.load(keys, r.src, base+i*p.step, step)
+		p.update(best, at, keys, simd.Stack{N: 1}, i)
 	}
 }
 
@@ -168,16 +181,15 @@ func (r *argRun[E, K]) columns(w *argScratch[K], best []K, at []int, from, to in
 func (r *argRun[E, K]) join(units int) {
 	p := r.p
 	w := p.spare.Get()
+	w.at = grown(w.at, p.width)
 	w.s.seek(&p.lines, p.width, 0)
 	for u := range units {
 		n, first := w.s.size(), u*r.pieces*p.width
-		best, at := r.best[first:][:n], r.at[first:][:n]
-		for piece := 1; piece < r.pieces; piece++ {
-			from := first + piece*p.width
-			for c := range best {
-				// One comparison of one element: where it wins, its index is the piece's.
-				p.update(best[c:c+1], at[c:c+1], r.best[from+c:][:1], r.at[from+c])
-			}
+		at := w.at[:n] // the piece that wins, then where
+		clear(at)
+		p.update(r.best[first:][:n], at, r.best, simd.Stack{Begin: first + p.width, Step: p.width, N: r.pieces - 1}, 1)
+		for c, piece := range at {
+			at[c] = r.at[first+piece*p.width+c]
 		}
 		storeIndices(r.dst, p.index, w.s.at(1), p.lines.step[1], at)
 		w.s.next()

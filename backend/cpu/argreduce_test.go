@@ -129,7 +129,8 @@ func argSweep(t *testing.T) {
 func sweepArg[T tensor.Element](t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, uint64(tensor.DTypeFor[T]())))
 	combinations := 0
-	shapes := [][]int{{1}, {9}, {700}, {3, 5}, {5, 11}, {2, 3, 4}, {300, 9}, {2, 40, 17}, {4, 0, 3}, {1, 1, 6}, {2, 2, 2, 3}}
+	shapes := [][]int{{1}, {9}, {700}, {3, 5}, {5, 11}, {2, 3, 4}, {300, 9}, {2, 40, 17}, {4, 0, 3}, {1, 1, 6}, {2, 2, 2, 3},
+		{3, 100, 5}} // more lines in a row than are stored at once
 	for _, shape := range shapes {
 		values := randomValues[T](rng, tensor.Size(shape), true)
 		for axis := range shape {
@@ -309,6 +310,7 @@ func argLongLines(t *testing.T) {
 			}
 		}
 		strip := tensor.Must(tensor.FromSlice(wide, n, 8)).View()
+		upwards := tensor.Must(strip.Reverse(0))
 		for _, x := range execs {
 			if got := argOf(t, x, line, c.fn, 0); got[0] != c.want {
 				t.Errorf("%s, %d threads: got %d, want %d (%s)", c.name, x.NumThreads(), got[0], c.want, c.reason)
@@ -322,6 +324,9 @@ func argLongLines(t *testing.T) {
 			}
 			if got := argOf(t, x, reversed, c.fn, 0); len(c.marks) < 2 && got[0] != mirror {
 				t.Errorf("%s, reversed, %d threads: got %d, want %d", c.name, x.NumThreads(), got[0], mirror)
+			}
+			if got := argOf(t, x, upwards, c.fn, 0); len(c.marks) < 2 && (got[0] != mirror || got[7] != mirror) {
+				t.Errorf("%s, columns, reversed, %d threads: got %v, want %d", c.name, x.NumThreads(), got, mirror)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -24,7 +25,11 @@ func compileCast(op ops.CastOp, out, in graph.Operand) (graph.Kernel, error) {
 		return map1(cheap, copyTile[float32], out, in), nil // the tiles' own conversions do it
 	}
 	var t *tiled
+	if to == tensor.Float32 {
+		t = roundShort(out, in)
+	}
 	switch {
+	case t != nil:
 	case isNarrowFloat(from):
 		t = castFloats(sourceOf[float32](1, from), out, in.Layout)
 	case from == tensor.Float64 || from.IsComplex():
@@ -35,6 +40,27 @@ func compileCast(op ops.CastOp, out, in graph.Operand) (graph.Kernel, error) {
 		t = castIntegers(sourceOf[int64](1, from), out, in.Layout)
 	}
 	return elementwise(t, out, in), nil
+}
+
+// roundShort rounds integers that int32 holds to float32; nil where they are others.
+func roundShort(out, in graph.Operand) *tiled {
+	switch in.DType {
+	case tensor.Bool, tensor.Uint8:
+		return roundBy[uint8](out, in)
+	case tensor.Int8:
+		return roundBy[int8](out, in)
+	case tensor.Uint16:
+		return roundBy[uint16](out, in)
+	case tensor.Int16:
+		return roundBy[int16](out, in)
+	case tensor.Int32:
+		return roundBy[int32](out, in)
+	}
+	return nil
+}
+
+func roundBy[S simd.Short](out, in graph.Operand) *tiled {
+	return mapTiles(cheap, simd.RoundOf[S](), sourceOf[S](1, in.DType), out, in.Layout)
 }
 
 // isNarrowFloat reports whether float32 holds every value of dt.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -69,9 +70,9 @@ func TestChained(t *testing.T) {
 
 // TestChainBits: the bits of chains are those of their steps.
 func TestChainBits(t *testing.T) {
-	old := tuning.chains
-	t.Cleanup(func() { tuning.chains = old })
-	if !old {
+	old := tuning
+	t.Cleanup(func() { tuning = old })
+	if !old.chains {
 		t.Skip("no chains on this CPU")
 	}
 	for _, row := range []struct {
@@ -91,6 +92,28 @@ func TestChainBits(t *testing.T) {
 			v := ops.Mul(ops.Sub(ops.Mul(x, y), x), 3)
 			return []*graph.Node{ops.Sum(v, 0), ops.Sum(v, 1)}
 		}},
+		{"squares", "what is read twice, or later, lies in a block", func(x, y *graph.Node) []*graph.Node {
+			d := ops.Sub(x, y)
+			s := ops.Mul(d, d)
+			return []*graph.Node{ops.Add(ops.Mul(ops.Sub(ops.Sqrt(s), d), s), ops.Div(d, y))}
+		}},
+		{"results", "steps go on from results", func(x, y *graph.Node) []*graph.Node {
+			m := ops.Add(ops.Mul(x, 0.9), ops.Mul(y, 0.1))
+			v := ops.Add(ops.Mul(ops.Mul(y, y), 0.1), m)
+			return []*graph.Node{m, v, ops.Sub(x, ops.Div(m, ops.Add(ops.Sqrt(v), 1e-8)))}
+		}},
+		{"scalars", "of both signs of zero and NaN, before and behind", func(x, y *graph.Node) []*graph.Node {
+			nan := ops.Mul(ops.Add(ops.Sub(math.Copysign(0, -1), x), 0), math.Copysign(0, -1))
+			return []*graph.Node{ops.Maximum(nan, ops.Mul(math.NaN(), y)), ops.Div(1, ops.Sub(2, nan))}
+		}},
+		{"rows", "of one element, of one row and of their own", func(x, y *graph.Node) []*graph.Node {
+			row, column := ops.Max(y, 0), ops.KeepDims(ops.Max, y, -1)
+			return []*graph.Node{ops.Sub(ops.Mul(ops.Add(ops.Sub(column, x), row), x), ops.Mul(column, row))}
+		}},
+		{"turned", "results and operands do not lie in one order", func(x, y *graph.Node) []*graph.Node {
+			t := ops.Transpose(ops.Add(ops.Mul(x, y), y), 1, 0)
+			return []*graph.Node{ops.Sub(ops.Mul(t, t), ops.Transpose(x, 1, 0))}
+		}},
 		{"lines", "rows of elements and of values", func(x, y *graph.Node) []*graph.Node {
 			return []*graph.Node{ops.Add(ops.Mul(ops.Standardize(x, 1e-5, 1), y), x)}
 		}},
@@ -98,14 +121,17 @@ func TestChainBits(t *testing.T) {
 		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
 			for _, shape := range [][]int{{3, 5}, {70, 300}, {2, 16411}} {
 				t.Run(fmt.Sprint(row.name, dt, shape), func(t *testing.T) {
-					tuning.chains = true
-					got := resultBits(t, row.build, dt, shape)
 					tuning.chains = false
-					for i, want := range resultBits(t, row.build, dt, shape) {
-						if !bytes.Equal(got[i], want) {
-							t.Errorf("result %d differs: %s", i, row.why)
+					want := resultBits(t, row.build, dt, shape)
+					tuning.chains = true
+					for _, tuning.past = range []int{old.past, 1} {
+						for i, got := range resultBits(t, row.build, dt, shape) {
+							if !bytes.Equal(got, want[i]) {
+								t.Errorf("result %d differs, past the caches from %d bytes on: %s", i, tuning.past, row.why)
+							}
 						}
 					}
+					tuning.past = old.past
 				})
 			}
 		}

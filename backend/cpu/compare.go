@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/graph"
 	"github.com/adjoint-go/adjoint/ops"
 	"github.com/adjoint-go/adjoint/tensor"
@@ -67,15 +68,20 @@ func compareFloats[T float](fn ops.CompareFn) func(out []bool, a, b []T) {
 }
 
 func compareOrder[T number](fn ops.CompareFn) func(out []bool, a, b []T) {
+	c := simd.ComparesOf[T]()
 	switch fn {
+	case ops.CompareEqual:
+		return c.Equal
+	case ops.CompareNotEqual:
+		return c.NotEqual
 	case ops.CompareLess:
-		return lessTile[T]
+		return c.Less
 	case ops.CompareLessEqual:
-		return lessEqualTile[T]
+		return c.LessEqual
 	case ops.CompareGreater:
-		return func(out []bool, a, b []T) { lessTile(out, b, a) }
+		return func(out []bool, a, b []T) { c.Less(out, b, a) }
 	case ops.CompareGreaterEqual:
-		return func(out []bool, a, b []T) { lessEqualTile(out, b, a) }
+		return func(out []bool, a, b []T) { c.LessEqual(out, b, a) }
 	}
 	return compareEqual[T](fn)
 }
@@ -83,27 +89,13 @@ func compareOrder[T number](fn ops.CompareFn) func(out []bool, a, b []T) {
 func compareEqual[T comparable](fn ops.CompareFn) func(out []bool, a, b []T) {
 	switch fn {
 	case ops.CompareEqual:
-		return equalTile[T]
+		return simd.Equal[T]
 	case ops.CompareNotEqual:
-		return notEqualTile[T]
+		return simd.NotEqual[T]
 	case ops.CompareAttains:
 		return attainsTile[T]
 	}
 	return nil
-}
-
-func equalTile[T comparable](out []bool, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = a[i] == b[i]
-	}
-}
-
-func notEqualTile[T comparable](out []bool, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = a[i] != b[i]
-	}
 }
 
 // attainsTile is equal, or both NaN; a complex number is NaN where a component is.
@@ -111,20 +103,6 @@ func attainsTile[T comparable](out []bool, a, b []T) {
 	a, b = a[:len(out)], b[:len(out)]
 	for i := range out {
 		out[i] = a[i] == b[i] || a[i] != a[i] && b[i] != b[i]
-	}
-}
-
-func lessTile[T number](out []bool, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = a[i] < b[i]
-	}
-}
-
-func lessEqualTile[T number](out []bool, a, b []T) {
-	a, b = a[:len(out)], b[:len(out)]
-	for i := range out {
-		out[i] = a[i] <= b[i]
 	}
 }
 

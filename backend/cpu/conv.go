@@ -17,11 +17,11 @@ import (
 // product of matrices, by fused multiply-adds for floats where the CPU has them, and the sums of the blocks are
 // added in order.
 //
-// It is bound by arithmetic, or by packing where there are few features. No matrix of windows is made: for a
-// block of the inner axis and some columns, the elements of x that they read are copied to a box with the
-// padding around them, unless they can be read where they lie, and from there each strip of columns, as wide
-// as a tile, is packed by runs. The box is smaller than what is packed by as much as windows overlap, and all
-// of it stays in the second-level cache.
+// It is bound by arithmetic, or by packing where there are few features. No matrix of windows is made: a block of
+// the inner axis and a strip of columns as wide as a tile is packed, in the nearest cache, and multiplied by all
+// features at once. Where windows lie side by side in x the strip is gathered from there, the padding masked; else
+// what windows of some columns read is copied to a box with the padding around it, unless it can be read where it
+// lies, and packed by runs from there. The weight is packed once.
 type conv[E tensor.Element, A summable] struct {
 	operands planning.Operands
 	rows     rowsOf[E, A]
@@ -32,17 +32,24 @@ type conv[E tensor.Element, A summable] struct {
 	zero     *nest // of the result, where the phases leave some out
 
 	images, channels, features int
-	xImage, xChannel           int // distances in x,
-	wFeature                   int // in the weight as it is read
-	cImage, cFeature           int // and in the result
-	copied                     bool
-	weights                    nest // of the weight, group by group and row by row, where it is copied
+	xImage, xChannel           int         // distances in x,
+	wFeature                   int         // in the weight as it is read
+	cImage, cFeature           int         // and in the result
+	copied                     bool        // rows of the weight are copied before they are packed
+	gather                     gatherer[A] // nil without assembly
 
 	states planning.States[convRun[E, A]]
 	spare  planning.States[convScratch[A]]
 }
 
-// convBytes bounds what is packed at a time: half of a second-level cache.
+// gatherer makes strips of what lies side by side: simd.Tile.
+type gatherer[A any] interface {
+	HasPieces() bool
+	Lanes() int
+	Gather(dst []A, dstRow int, src []A, from, srcRow, rows int, p *simd.Pieces)
+}
+
+// convBytes bounds what an item works on at a time: half of a second-level cache.
 const convBytes = 1 << 20
 
 func compileConv(op ops.ConvOp, out, x, w graph.Operand) (graph.Kernel, error) {
@@ -96,6 +103,9 @@ func newConv[E tensor.Element, A summable](op ops.ConvOp, out, x, w graph.Operan
 		xImage: x.Strides[0], xChannel: x.Strides[groups+1], wFeature: w.Strides[groups],
 		cImage: out.Strides[0], cFeature: out.Strides[groups+1],
 	}
+	if g, ok := tile.(gatherer[A]); ok && rows.same && g.HasPieces() {
+		p.gather = g
+	}
 	if out.Size() == 0 {
 		return p, nil
 	}
@@ -116,9 +126,6 @@ func newConv[E tensor.Element, A summable](op ops.ConvOp, out, x, w graph.Operan
 	}
 	for i := range p.phases {
 		p.arrange(&p.phases[i], w, groups)
-	}
-	if p.copied {
-		p.weights = newNest(axesFrom(w, 0, groups+1))
 	}
 	return p, nil
 }
@@ -148,9 +155,10 @@ func (p *conv[E, A]) arrange(ph *convPhase, w graph.Operand, groups int) {
 	if !p.rows.same || p.wFeature < 0 || !runs {
 		p.copied = true
 	}
-	ph.turned = ph.inner().Size > ph.inner().Count
+	in := ph.inner()
+	ph.turned = in.Size > in.Count
+	ph.gathered = p.gather != nil && !ph.turned && in.X == 1 && in.Stride == 1 && p.xChannel >= 0
 	if ph.Inside {
-		in := ph.inner()
 		along := in.Stride
 		if ph.turned {
 			along = in.Dilation

@@ -11,6 +11,8 @@ type convPhase struct {
 	direct  bool // the result's rows are runs of memory
 	beside  bool // no window reaches into the padding, and x is read where it lies
 	weight  nest // channels and taps, of the weight as it is read
+
+	gathered bool // windows of a row begin side by side in x: strips are gathered from there
 }
 
 func (p *convPhase) inner() *convphase.Axis { return &p.Axes[len(p.Axes)-1] }

@@ -16,9 +16,13 @@ type convScratch[A any] struct {
 	taps    []convTaps
 	places  simd.Runs // of all taps, or of the columns of a strip
 	index   []int
+	starts  []int // the windows of a strip's runs of columns, axis by axis
 	cursor  cursor
 
-	packed, lines, panels, sums, edge, line []A
+	pieces    []simd.Pieces // of each strip, of the block that they are of
+	gathering convGathering
+
+	packed, lines, sums, edge, line []A
 }
 
 // convColumns is a run of columns of a strip: windows side by side along the innermost axis.
@@ -37,16 +41,10 @@ func (r *convRun[E, A]) read(w *convScratch[A], b convBlock) {
 	p, ph := r.p, r.ph
 	last := len(ph.Axes) - 1
 	image0, image1 := reached(w.j0, w.j1, ph.Places, ph.images)
-	w.windows = grown(w.windows, last+1)
+	w.windows, w.gathering = grown(w.windows, last+1), convGathering{}
 	if ph.beside {
-		place := w.xAt + b.channel*p.xChannel
-		for k := range ph.Axes {
-			a := &ph.Axes[k]
-			w.windows[k] = inX(a)
-			place += w.windows[k].from * a.X
-		}
 		w.src = r.xa
-		r.locateColumns(w, place, p.xImage)
+		r.locateColumns(w, w.xAt+b.channel*p.xChannel+inPlace(w, ph), p.xImage)
 		r.locateTaps(w, b, 0, p.xChannel)
 		return
 	}

@@ -10,10 +10,11 @@ type convRun[E tensor.Element, A summable] struct {
 	p          *conv[E, A]
 	x, w, c    []E
 	xa, wa, ca []A // the same elements, where E is A
-	weights    []A // the weight of the phase, where it is copied
+	weights    []A // the packed weight of the phase
 	ph         *convPhase
 
 	rows, columns int // of an item
+	products      int
 	down, across  int // items of a product
 }
 
@@ -42,13 +43,12 @@ func (p *conv[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) err
 func (r *convRun[E, A]) phase(x *Exec, ph *convPhase) {
 	p := r.p
 	r.ph = ph
-	depth := p.channels * ph.Taps
-	if p.copied {
-		rows := p.weights.size()
-		r.weights = grown(r.weights, rows*depth)
-		x.run(rows, grainOf(depth), (*convWeights[E, A])(r))
-	}
+	depth, size := p.channels*ph.Taps, p.tile.size()
+	panels := p.groups.size() * r.panels()
+	r.weights = grown(r.weights, panels*size.apart*depth)
+	x.run(panels, grainOf(size.rows*depth), (*convWeights[E, A])(r))
 	products := p.groups.size() * (p.images / ph.images)
+	r.products = products
 	r.cut(products, x.NumThreads())
 	work := min(r.rows, p.features) * min(r.columns, ph.columns) * depth
 	x.run(products*r.down*r.across, max(1, convGrain/max(work, 1)), r)
@@ -56,18 +56,18 @@ func (r *convRun[E, A]) phase(x *Exec, ph *convPhase) {
 
 const convGrain = 1 << 16 // products of a chunk, at least
 
-// cut divides the products, the same sums however they are cut: columns into what is packed at a time, and
-// where that keeps too few threads busy, the larger of rows and columns further.
+// cut divides the products, the same sums however they are cut: rows and columns into what caches hold, and
+// where that keeps too few threads busy, the larger of the two further.
 func (r *convRun[E, A]) cut(products, threads int) {
 	size := r.p.tile.size()
 	most := min(convBytes/(matmulBlock*sizeOf[A]()), 1<<11)
-	strips, panels := ceilDiv(r.ph.columns, size.columns), ceilDiv(r.p.features, size.rows)
-	r.across, r.down = ceilDiv(r.ph.columns, most), 1
-	if want := ceilDiv(2*threads, products); threads > 1 && r.across < want {
+	strips, panels := ceilDiv(r.ph.columns, size.columns), r.panels()
+	r.across, r.down = ceilDiv(r.ph.columns, most), ceilDiv(r.p.features, most)
+	if want := ceilDiv(2*threads, products); threads > 1 && r.across*r.down < want {
 		if r.ph.columns >= r.p.features {
-			r.across = min(want, strips)
+			r.across = max(r.across, min(ceilDiv(want, r.down), strips))
 		} else {
-			r.down = min(want, panels)
+			r.down = max(r.down, min(ceilDiv(want, r.across), panels))
 		}
 	}
 	r.columns = ceilDiv(strips, r.across) * size.columns
@@ -95,25 +95,6 @@ func (z *convZeros[E, A]) chunk(lo, hi int) {
 	p.spare.Put(w)
 }
 
-// convWeights copies the weight of a phase, row by row: groups and features.
-type convWeights[E tensor.Element, A summable] convRun[E, A]
-
-func (c *convWeights[E, A]) chunk(lo, hi int) {
-	p, n := c.p, &c.ph.weight
-	w := p.spare.Get()
-	w.groups.seek(&p.weights, 1, lo)
-	depth := n.rows * n.row
-	for row := lo; row < hi; row++ {
-		at, to := w.groups.at(0)+c.ph.WAt, c.weights[row*depth:][:depth]
-		for w.cursor.seek(n, 0); len(to) > 0; w.cursor.next(n) {
-			p.rows.load(to[:n.row], c.w, at+w.cursor.at[0], n.step[0])
-			to = to[n.row:]
-		}
-		w.groups.next()
-	}
-	p.spare.Put(w)
-}
-
 func (r *convRun[E, A]) chunk(lo, hi int) {
 	w := r.p.spare.Get()
 	for item := lo; item < hi; item++ {
@@ -126,66 +107,51 @@ func (r *convRun[E, A]) chunk(lo, hi int) {
 // item does one: block by block of the inner axis it packs the columns, then panel by panel multiplies.
 func (r *convRun[E, A]) item(w *convScratch[A], item int) {
 	p, ph := r.p, r.ph
-	product, part := item/(r.down*r.across), item%(r.down*r.across)
-	apart := p.images / ph.images // products of a group
+	product, part := item%r.products, item/r.products // columns are the same from item to item, and their pieces
+	apart := p.images / ph.images                     // products of a group
 	group, image := product/apart, product%apart
 	w.groups.seek(&p.groups, 1, group)
 	w.cAt = w.groups.at(0) + ph.CAt + image*p.cImage
-	w.xAt, w.wAt = w.groups.at(1)+image*p.xImage, w.groups.at(2)+ph.WAt
-	if p.copied {
-		w.wAt = group * p.features * p.channels * ph.Taps
-	}
+	w.xAt = w.groups.at(1) + image*p.xImage
 	w.i0, w.j0 = part/r.across*r.rows, part%r.across*r.columns
 	w.i1, w.j1 = min(w.i0+r.rows, p.features), min(w.j0+r.columns, ph.columns)
 	if !ph.direct {
 		w.sums = grown(w.sums, (w.i1-w.i0)*(w.j1-w.j0))
 	}
 	for b := (convBlock{}).next(p.channels, ph.Taps); b.channels > 0; b = b.next(p.channels, ph.Taps) {
-		r.read(w, b)
-		r.pack(w, b.depth())
-		r.multiply(w, b)
+		if ph.gathered {
+			r.locatePieces(w, b)
+		} else {
+			r.read(w, b)
+		}
+		panels := r.panelsAt(group, w.i0/p.tile.size().rows, b)
+		for s := range len(w.strips) - 1 {
+			r.pack(w, b, s)
+			r.multiply(w, panels, b.depth(), s, b.channel+b.tap > 0)
+		}
 	}
 	if !ph.direct {
 		r.storeSums(w)
 	}
 }
 
-// multiply does all panels by all strips of an item, over a block.
-func (r *convRun[E, A]) multiply(w *convScratch[A], b convBlock) {
-	size, depth := r.p.tile.size(), b.depth()
-	panel := depth * size.apart
-	atOnce := max(1, gemmBytes/(panel*sizeOf[A]()))
-	w.panels = grown(w.panels, atOnce*panel)
-	w.edge, w.line = grown(w.edge, size.rows*size.columns), grown(w.line, size.columns)
-	for i0 := w.i0; i0 < w.i1; i0 += atOnce * size.rows {
-		i1 := min(w.i1, i0+atOnce*size.rows)
-		for i := i0; i < i1; i += size.rows {
-			r.packPanel(w, b, w.panels[(i-i0)/size.rows*panel:][:panel], i, min(size.rows, i1-i))
-		}
-		for s := range len(w.strips) - 1 {
-			for i := i0; i < i1; i += size.rows {
-				r.one(w, w.panels[(i-i0)/size.rows*panel:], depth, i, min(size.rows, i1-i), s, b.channel+b.tap > 0)
-			}
-		}
-	}
-}
-
-// one does a panel by a strip.
-func (r *convRun[E, A]) one(w *convScratch[A], panel []A, depth, i, rows, strip int, add bool) {
-	p := r.p
+// multiply does the item's rows of a strip, over a block.
+func (r *convRun[E, A]) multiply(w *convScratch[A], panels []A, depth, strip int, add bool) {
+	p, rows := r.p, w.i1-w.i0
 	wide := p.tile.size().columns
 	j := strip * wide
 	columns := min(wide, w.j1-w.j0-j)
-	c, cRow, at := w.sums, w.j1-w.j0, (i-w.i0)*(w.j1-w.j0)+j
+	c, cRow, at := w.sums, w.j1-w.j0, j
 	if r.ph.direct {
-		c, cRow, at = r.ca, p.cFeature, w.cAt+i*p.cFeature+w.j0+j
+		c, cRow, at = r.ca, p.cFeature, w.cAt+w.i0*p.cFeature+w.j0+j
 	}
-	packed := w.packed[strip*wide*depth:]
+	w.line = grown(w.line, wide)
 	if columns == wide {
-		p.tile.multiply(rows, c[at:], cRow, panel, packed, depth, add, w.line)
+		p.tile.multiply(rows, c[at:], cRow, panels, w.packed, depth, add, w.line)
 		return
 	}
-	p.tile.multiply(rows, w.edge, wide, panel, packed, depth, false, w.line)
+	w.edge = grown(w.edge, rows*wide)
+	p.tile.multiply(rows, w.edge, wide, panels, w.packed, depth, false, w.line)
 	for k := range rows {
 		to, from := c[at+k*cRow:][:columns], w.edge[k*wide:][:columns]
 		if add {

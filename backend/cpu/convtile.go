@@ -2,14 +2,15 @@ package cpu
 
 import "github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 
-// panelProduct multiplies a panel of a few rows by a strip of columns, both packed, over a block of the inner
+// panelProduct multiplies panels, each of a few rows, by a strip of columns, both packed, over a block of the inner
 // axis.
 type panelProduct[A any] interface {
 	size() panelSize
 	// pack puts elements k to k + n − 1 of some rows into a panel of a depth; row i of src begins at i·row.
 	pack(panel []A, depth, k int, src []A, row, n, rows int)
-	// multiply stores rows of the product in c, or adds it there. Rows of the strip are as wide as it is.
-	multiply(rows int, c []A, cRow int, panel, strip []A, depth int, add bool, spare []A)
+	// multiply stores rows of the product in c, or adds it there. Rows of the strip are as wide as it is, and all
+	// panels but the last one full.
+	multiply(rows int, c []A, cRow int, panels, strip []A, depth int, add bool, spare []A)
 }
 
 // panelSize is the most rows and columns of a product, and the elements of a panel for each of its columns.
@@ -40,11 +41,11 @@ func (t fusedPanels[A]) pack(panel []A, _, k int, src []A, row, n, rows int) {
 	}
 }
 
-func (t fusedPanels[A]) multiply(rows int, c []A, cRow int, panel, strip []A, depth int, add bool, _ []A) {
-	t.Multiply(rows, c, cRow, panel, 1, t.Apart, strip, t.Columns, depth, add)
+func (t fusedPanels[A]) multiply(rows int, c []A, cRow int, panels, strip []A, depth int, add bool, _ []A) {
+	t.Panels(rows, c, cRow, panels, strip, depth, add)
 }
 
-// loopedPanels is the same by loops: a row of the panel times all rows of the strip.
+// loopedPanels is the same by loops: a row of a panel times all rows of the strip.
 type loopedPanels[A summable] struct {
 	mac mac[A]
 	add func(out, a, b []A)
@@ -70,9 +71,9 @@ func (loopedPanels[A]) pack(panel []A, depth, k int, src []A, row, n, rows int) 
 	}
 }
 
-func (p loopedPanels[A]) multiply(rows int, c []A, cRow int, panel, strip []A, depth int, add bool, spare []A) {
-	for i := range rows {
-		to, x := c[i*cRow:][:loopedColumns], panel[i*depth:][:depth]
+func (p loopedPanels[A]) multiply(rows int, c []A, cRow int, panels, strip []A, depth int, add bool, spare []A) {
+	for i := range rows { // those of all panels are a depth apart
+		to, x := c[i*cRow:][:loopedColumns], panels[i*depth:][:depth]
 		if !add {
 			p.mac.row(to, strip, 0, loopedColumns, x)
 			continue

@@ -36,10 +36,11 @@ type fold[A any] struct {
 	identity A
 	anyOrder bool // the same bits in every order: no lanes, no tree
 	join     func(a, b A) A
-	block    func(x []A) A             // of one element or more, in lanes; of any number in any order
-	line     func(x []A) A             // the tree of one element or more; nil: block by block
-	row      func(out, a, b []A)       // a ∘ b, column by column
-	rows     func(acc, a, b, c, d []A) // ((acc∘a)∘b)∘c)∘d, column by column
+	block    func(x []A) A                     // of one element or more, in lanes; of any number in any order
+	line     func(x []A) A                     // the tree of one element or more; nil: block by block
+	row      func(out, a, b []A)               // a ∘ b, column by column
+	rows     func(acc, a, b, c, d []A)         // ((acc∘a)∘b)∘c)∘d, column by column
+	stack    func(acc, x []A, rows simd.Stack) // acc ∘ the first row ∘ the next …; nil: four by four
 }
 
 func sumOf[A summable](anyOrder bool) *fold[A] {
@@ -63,12 +64,14 @@ var complexProd = &fold[complex128]{
 // maxOf and minOf are Max and Min with the given identity.
 func maxOf[A number](identity A) *fold[A] {
 	e := simd.ExtremesOf[A]()
-	return &fold[A]{identity: identity, anyOrder: true, join: maxPair[A], block: e.Max, row: e.MaxRow, rows: e.MaxRows}
+	return &fold[A]{identity: identity, anyOrder: true, join: maxPair[A], block: e.Max, row: e.MaxRow, rows: e.MaxRows,
+		stack: e.MaxStack}
 }
 
 func minOf[A number](identity A) *fold[A] {
 	e := simd.ExtremesOf[A]()
-	return &fold[A]{identity: identity, anyOrder: true, join: minPair[A], block: e.Min, row: e.MinRow, rows: e.MinRows}
+	return &fold[A]{identity: identity, anyOrder: true, join: minPair[A], block: e.Min, row: e.MinRow, rows: e.MinRows,
+		stack: e.MinStack}
 }
 
 func add[A summable](a, b A) A   { return a + b }

@@ -3,6 +3,7 @@ package cpu
 import (
 	"math/bits"
 
+	"github.com/adjoint-go/adjoint/backend/cpu/internal/simd"
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
@@ -142,6 +143,11 @@ func (p *folder[E, A]) foldStrip(w *lineReader[E, A], f *fold[A], out []A, base,
 		setAll(out, f.identity)
 	} else {
 		w.trees.reset(p.width, (to-from)/blockSize+1)
+	}
+	if f.stack != nil && p.direct && p.column == 1 && top == nil && p.line.row == p.length {
+		step := p.line.step[0]
+		f.stack(out, w.direct, simd.Stack{Begin: base + from*step, Step: step, N: to - from})
+		return
 	}
 	for i := from; i < to; i += blockSize {
 		offsets := w.offsets[:min(blockSize, to-i)]

@@ -33,3 +33,26 @@ func TestReduce_runs(t *testing.T) {
 		})
 	}
 }
+
+// TestReduce_upwards: rows of a strip are taken from the last one in memory to the first where the axis is reversed.
+func TestReduce_upwards(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	folds := refFloats(fmath.Exp32, fmath.Log32)
+	for _, rows := range []int{1, 15, 17, 300} {
+		for _, columns := range []int{8, 50, 70} {
+			whole := tensor.Must(tensor.New(tensor.Float32, rows, columns))
+			normals(rng, tensor.Must(tensor.Slice[float32](whole)))
+			in := tensor.Must(whole.View().Reverse(0))
+			data := tensor.Must(tensor.Values[float32](in))
+			for _, fn := range []ops.ReduceFn{ops.ReduceSum, ops.ReduceMax, ops.ReduceMin, ops.ReduceLogSumExp} {
+				want := refReduce(data, in.Shape(), []int{0}, identityOf[float32], identityOf, folds[fn])
+				for _, x := range execs {
+					if got := reduced[float32](t, x, fn, []int{0}, in); !sameBits(got, want) {
+						t.Errorf("fn %d of %d rows and %d columns, %d threads: got %v, want %v", fn, rows, columns,
+							x.NumThreads(), got, want)
+					}
+				}
+			}
+		}
+	}
+}

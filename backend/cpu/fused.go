@@ -193,7 +193,7 @@ func stepKernel(s graph.FusedStep, in []graph.Operand, op graph.FusedOp) (*eleme
 // tileElements is how many elements make a tile: whole cache lines, so that all tiles begin with one where the first
 // does.
 func (p *program) tileElements() int {
-	n := fusedBytes / (p.widest * (p.registers + len(p.layouts))) &^ 63
+	n := fusedBytes / (p.widest * (p.registers + len(p.layouts))) &^ 127
 	return min(max(n, fusedLeast), tileBytes/p.widest)
 }
 

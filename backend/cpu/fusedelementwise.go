@@ -38,24 +38,15 @@ func compileFused(op graph.FusedOp, out, in []graph.Operand) (graph.Kernel, erro
 	if fold, ok := op.Steps[len(op.Steps)-1].Op.(ops.ReduceOp); ok {
 		return compileFusedReduce(op, fold, out, in)
 	}
+	if k := chainedKernel(op, out, in); k != nil {
+		return k, nil
+	}
 	p, _, err := compileProgram(op, len(op.Steps), out, in, -1)
 	if err != nil {
 		return nil, err
 	}
 	k := &fusedElementwise{program: p, planes: cutPlanes(p.tileElements(), p.layouts...)}
-	if len(p.instructions) == 1 && p.registers == 0 { // a chain, which keeps nothing in a cache
-		if long := cutPlanes(longRun, p.layouts...); long.chainable(p.instructions[0].from[1]) {
-			k.planes = long
-		}
-	}
-	k.Operands = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)}
-	for o := range out {
-		over := make([]bool, len(in))
-		for i := range in {
-			over[i] = op.Over(i, o)
-		}
-		k.Over = append(k.Over, over)
-	}
+	k.Operands = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in), Over: overOf(op, len(out), len(in))}
 	k.grain = max(1, cheap/(k.tall*k.wide*p.weight))
 	p.cut(k.rowStep, k.colStep, k.planes.run)
 	return k, nil

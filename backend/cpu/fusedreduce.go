@@ -95,10 +95,14 @@ func (p *reducer[E, A]) feedBy(f *feed, made tensor.Layout, axes []int, out, in 
 		f.cut(make([]int, len(run)), f.line, run)
 		return nil
 	}
+	p.folder.width = min(p.folder.width, p.kept.row) // a tile is then more short rows
 	if p.folder.width > tileBytes/f.widest {
 		return tensor.Errorf("", tensor.ErrUnsupported, "a row of a strip is no tile")
 	}
 	f.tile = max(f.tile/p.folder.width, 1) * p.folder.width
+	for k := range run { // where a strip is whole rows
+		run[k] = p.folder.width == p.kept.row && f.line[k] == p.kept.row && column[k] == 1
+	}
 	f.cut(f.line, column, run)
 	return nil
 }

@@ -63,7 +63,11 @@ func compileGather(op ops.GatherOp, out, in []graph.Operand) (graph.Kernel, erro
 	width := in[0].DType.Size()
 	k.single = newElementGather(s, p, width)
 	k.states.Make = func() *gatherRun {
-		return &gatherRun{windowRun: windowRun{plan: p}, kernel: k, move: newMovement(width)}
+		r := &gatherRun{windowRun: windowRun{plan: p}, kernel: k, move: newMovement(width)}
+		if k.single != nil {
+			r.narrow = k.single.narrowed()
+		}
+		return r
 	}
 	return k, nil
 }

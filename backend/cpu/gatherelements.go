@@ -26,6 +26,11 @@ type elementGather struct {
 	size  int  // bytes of an element
 	past  bool // u is too large to be found in a cache later
 
+	// narrow is take by the indices that the check leaves narrow; nil where it does not. from is the place of the
+	// first of them.
+	narrow func(dst, src *tensor.Storage, index []uint16, p *takePiece)
+	from   int
+
 	// Where strips are packed: the outer axes of nest but the last few move x, the last few do not.
 	wide   int  // columns of a strip; 0 where there are no strips
 	strips nest // the outer axes that move x, and the strips of a row
@@ -61,6 +66,7 @@ func newElementGather(s *windowSpec, p *windowPlan, size int) *elementGather {
 	}
 	e.choose()
 	e.cut()
+	e.chooseNarrow()
 	e.spare.Make = func() *elementStrip {
 		w := &elementStrip{vals: make([]int64, max(indexBlock, e.wide))}
 		if e.wide > 0 {
@@ -155,6 +161,9 @@ func (r *elementRun) chunk(lo, hi int) {
 			w.place.next(&e.strips)
 		}
 	}
+	if e.past {
+		simd.FencePast()
+	}
 	e.spare.Put(w)
 }
 
@@ -209,6 +218,10 @@ func (e *elementGather) strip(w *elementStrip, r *elementRun) {
 // rows does the rows of w's piece out of src.
 func (e *elementGather) rows(w *elementStrip, r *elementRun, src *tensor.Storage) {
 	p := &w.piece
+	if e.narrow != nil {
+		e.narrow(r.result, src, r.narrow[p.index-e.from:], p)
+		return
+	}
 	if e.take != nil && (p.Rows == 1 || p.URow >= 0 && p.IndexRow >= 0) {
 		e.take(r.result, src, r.index[0], p)
 		return

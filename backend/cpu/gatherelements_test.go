@@ -93,8 +93,16 @@ func takeAlong[T tensor.Element](t *testing.T, name string, x, index tensor.View
 }
 
 // TestTakeAlongBad: the first bad index in the order of the result is named, wherever it lies, and nothing is
-// written.
+// written, by indices that are left narrow or not.
 func TestTakeAlongBad(t *testing.T) {
+	old := tuning
+	t.Cleanup(func() { tuning = old })
+	for _, tuning.past = range []int{1 << 30, 1} {
+		testTakeAlongBad(t)
+	}
+}
+
+func testTakeAlongBad(t *testing.T) {
 	const n = 300 // 90,000 indices: several blocks of the check
 	for _, at := range []int{0, 511, 512, 16383, 16384, 70001, n*n - 1} {
 		for _, bad := range []int64{n, -n - 1} {

@@ -14,10 +14,9 @@ import (
 // rounds every product.
 //
 // It is bound by arithmetic: a tile keeps 12 or 24 sums in registers, and for as many fused operations it loads
-// two registers and as many scalars as it has rows. y is packed, a block of k and up to 64 strips of columns at
-// a time, in strips as wide as a tile, so that a strip stays in the nearest cache while all rows of x pass by; x
-// is packed, in panels of as many rows as a tile has, where there are enough strips to pay for it, and else read
-// where it lies.
+// two registers and as many scalars as it has rows. x is packed, in panels of as many rows as a tile has, where
+// there are enough strips of columns to pay for it, and else read where it lies; y is packed by strips as wide as a
+// tile, which stay in the nearest cache while the rows of x pass by.
 type gemm[E tensor.Element, A float] struct {
 	operands planning.Operands
 	rows     rowsOf[E, A]
@@ -31,6 +30,10 @@ type gemm[E tensor.Element, A float] struct {
 	direct   bool   // tiles are stored in the result, whose rows are dense
 	packX    bool
 	packY    bool
+	gathered bool        // strips of y are made of pieces:
+	whole    simd.Pieces // all columns of a strip
+	rest     simd.Pieces // and those of the last one
+	far      int         // columns of x, packed at a time where columns of the result are divided
 
 	states planning.States[gemmRun[E, A]]
 	spare  planning.States[gemmScratch[A]]
@@ -40,6 +43,11 @@ const (
 	gemmDepth  = matmulBlock // of k
 	gemmStrips = 64          // of y, packed at a time: one or two megabytes
 	gemmBytes  = 128 << 10   // of x, packed at a time: for the second-level cache
+
+	gemmGroup = 4    // strips that a block of packed x is read for: their sums stay in the second-level cache
+	gemmFar   = 4096 // columns of x that are packed at once, where sums may wait in the result
+	gemmFew   = 16   // panels for each thread: with fewer of them columns are divided
+	gemmTall  = 96   // and with no more in all, so that a block of k stays in the second-level cache
 
 	packStrips = 16        // from this number of strips on packing x pays
 	packPanels = 4         // and from this number of panels packing y
@@ -64,6 +72,13 @@ func newGemm[E tensor.Element, A float](out, x, y graph.Operand, rows rowsOf[E, 
 	p.tile = tile
 	p.direct = rows.same && p.c.col == 1 && p.c.row >= 0
 	p.packX = !rows.same || p.x.row < 0 || p.x.col < 0 || ceilDiv(p.n, tile.Columns) >= packStrips
+	p.far = p.k
+	if p.direct {
+		p.far = min(p.k, gemmFar)
+	}
+	if p.gathered = rows.same && p.y.col == 1 && p.y.row >= 0 && tile.HasPieces(); p.gathered {
+		p.whole, p.rest = piecesOf(tile, tile.Columns), piecesOf(tile, p.n%tile.Columns)
+	}
 	near := p.n%tile.Columns == 0 && p.k*p.n*sizeOf[A]() <= nearBytes
 	p.packY = !rows.same || p.y.row < 0 || p.y.col != 1 || ceilDiv(p.m, tile.Rows) >= packPanels && !near
 	return p
@@ -75,6 +90,7 @@ type gemmRun[E tensor.Element, A float] struct {
 	x, y, c    []E
 	xa, ya, ca []A // the same elements, where E is A
 	gemmBlock[A]
+	panels []A // packed rows of x
 }
 
 // gemmBlock is a block of k and of columns of one product.

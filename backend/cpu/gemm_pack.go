@@ -14,6 +14,14 @@ func (r *gemmRun[E, A]) pack(b *gemmBlock[A], w *gemmScratch[A], s0, s1 int) {
 func (r *gemmRun[E, A]) packStrip(b *gemmBlock[A], w *gemmScratch[A], dst []A, j, columns int) {
 	p, wide := r.p, r.p.tile.Columns
 	at := b.yAt + b.k0*p.y.row + (b.j0+j)*p.y.col
+	if p.gathered {
+		pieces := &p.whole
+		if columns < wide {
+			pieces = &p.rest
+		}
+		p.tile.Gather(dst, wide, r.ya, at, p.y.row, b.depth, pieces)
+		return
+	}
 	if columns < wide {
 		clear(dst)
 	}
@@ -40,15 +48,37 @@ func (r *gemmRun[E, A]) packStrip(b *gemmBlock[A], w *gemmScratch[A], dst []A, j
 	}
 }
 
-// packPanels packs panels of x: depth columns, tile.Apart apart, panel by panel.
-func (r *gemmRun[E, A]) packPanels(b *gemmBlock[A], w *gemmScratch[A], p0, p1 int) {
+// piecesOf lists the registers of some columns that lie side by side.
+func piecesOf[A float](t *simd.Tile[A], columns int) (p simd.Pieces) {
+	lanes := t.Lanes()
+	p.Reset()
+	for j := 0; j < t.Columns; j += lanes {
+		within := max(0, min(lanes, columns-j))
+		p.Add(simd.Piece{At: j, To: int32(j), Of: uint16(1<<within - 1), Into: uint16(1<<lanes - 1)})
+	}
+	return p
+}
+
+// packBlocks packs panels p0 to p1 − 1, for all of its depth: block by block of k, those of a block panel
+// by panel.
+func (r *gemmRun[E, A]) packBlocks(b gemmBlock[A], w *gemmScratch[A], to []A, p0, p1 int) {
+	p := r.p
+	panels := ceilDiv(p.m, p.tile.Rows)
+	for end := b.k0 + b.depth; b.k0 < end; b.k0 += b.depth {
+		b.depth = min(gemmDepth, end-b.k0)
+		r.packPanels(&b, w, to[p0*b.depth*p.tile.Apart:], p0, p1)
+		to = to[panels*b.depth*p.tile.Apart:]
+	}
+}
+
+// packPanels packs panels of x: a block's depth of columns, tile.Apart apart, panel by panel.
+func (r *gemmRun[E, A]) packPanels(b *gemmBlock[A], w *gemmScratch[A], to []A, p0, p1 int) {
 	p := r.p
 	tall, apart := p.tile.Rows, p.tile.Apart
 	size := b.depth * apart
-	w.panels = grown(w.panels, (p1-p0)*size)
 	for panel := p0; panel < p1; panel++ {
 		i := panel * tall
-		dst, rows := w.panels[(panel-p0)*size:][:size], min(tall, p.m-i)
+		dst, rows := to[(panel-p0)*size:][:size], min(tall, p.m-i)
 		at := b.xAt + i*p.x.row + b.k0*p.x.col
 		switch {
 		case p.rows.same && p.x.col == 1 && p.x.row >= 0 && rows == tall:

@@ -3,8 +3,9 @@ package cpu
 import "github.com/adjoint-go/adjoint/tensor"
 
 // Three ways to divide the work, and none changes a sum. Many products: each is one thread's. A product of many
-// rows: y is packed by all threads, then rows are divided, evenly and in whole panels. A product of few rows:
-// strips of columns are divided, and packed by whoever multiplies them.
+// columns: rows of x are packed by all threads, then strips of columns are divided, and packed by whoever multiplies
+// them, so that no thread waits for lines of y from another's cache. A product of few columns: y is packed by all
+// threads, then rows are divided, evenly and in whole panels.
 
 // gemmProducts has the products as items.
 type gemmProducts[E tensor.Element, A float] gemmRun[E, A]
@@ -14,14 +15,25 @@ func (g *gemmProducts[E, A]) chunk(lo, hi int) {
 	p := r.p
 	w := p.spare.Get()
 	b := &w.own
+	panels, strips := ceilDiv(p.m, p.tile.Rows), ceilDiv(p.n, p.tile.Columns)
 	w.batch.seek(&p.batch, 1, lo)
 	for range hi - lo {
 		p.locate(b, &w.batch)
-		for p.begin(b); b.depth > 0; p.advance(b) {
-			if p.packY {
-				r.pack(b, w, 0, ceilDiv(b.columns, p.tile.Columns))
+		if p.byColumns(1) {
+			for p.top(b); b.depth > 0; p.further(b) {
+				if p.packX {
+					w.panels = grown(w.panels, panels*p.tile.Apart*b.depth)
+					r.packBlocks(*b, w, w.panels, 0, panels)
+				}
+				r.columns(b, w, w.panels, 0, strips)
 			}
-			r.multiply(b, w, 0, ceilDiv(p.m, p.tile.Rows), 0, ceilDiv(b.columns, p.tile.Columns))
+		} else {
+			for p.begin(b); b.depth > 0; p.advance(b) {
+				if p.packY {
+					r.pack(b, w, 0, ceilDiv(b.columns, p.tile.Columns))
+				}
+				r.multiplyRows(b, w, 0, panels)
+			}
 		}
 		w.batch.next()
 	}
@@ -30,27 +42,48 @@ func (g *gemmProducts[E, A]) chunk(lo, hi int) {
 
 // shared computes the products one after another, each by all threads.
 func (r *gemmRun[E, A]) shared(x *Exec, products int) {
-	p := r.p
+	p, b := r.p, &r.gemmBlock
 	w := p.spare.Get()
-	panels := ceilDiv(p.m, p.tile.Rows)
 	w.batch.seek(&p.batch, 1, 0)
 	for range products {
-		b := &r.gemmBlock
 		p.locate(b, &w.batch)
-		for p.begin(b); b.depth > 0; p.advance(b) {
-			strips := ceilDiv(b.columns, p.tile.Columns)
-			if panels < 2*x.NumThreads() {
-				x.run(strips, max(1, gemmGrain/(p.m*p.tile.Columns*b.depth)), (*gemmColumns[E, A])(r))
-				continue
-			}
-			if p.packY {
-				x.run(strips, max(1, gemmGrain/8/(p.tile.Columns*b.depth)), (*gemmPacking[E, A])(r))
-			}
-			x.run(panels, max(1, gemmGrain/(p.tile.Rows*b.columns*b.depth)), (*gemmRows[E, A])(r))
+		if p.byColumns(x.NumThreads()) {
+			r.sharedColumns(x)
+		} else {
+			r.sharedRows(x)
 		}
 		w.batch.next()
 	}
 	p.spare.Put(w)
+}
+
+// byColumns reports whether columns are divided: where there are few rows, and columns enough.
+func (p *gemm[E, A]) byColumns(threads int) bool {
+	panels, strips := ceilDiv(p.m, p.tile.Rows), ceilDiv(p.n, p.tile.Columns)
+	return panels < 2*threads || panels < min(gemmFew*threads, gemmTall) && strips >= 2*threads && p.far <= gemmFar
+}
+
+func (r *gemmRun[E, A]) sharedColumns(x *Exec) {
+	p, b := r.p, &r.gemmBlock
+	panels, strips := ceilDiv(p.m, p.tile.Rows), ceilDiv(p.n, p.tile.Columns)
+	for p.top(b); b.depth > 0; p.further(b) {
+		if p.packX {
+			r.panels = grown(r.panels, panels*p.tile.Apart*b.depth)
+			x.run(panels, grainOf(p.tile.Rows*b.depth), (*gemmPanels[E, A])(r))
+		}
+		x.run(strips, max(1, gemmGrain/(p.m*p.tile.Columns*b.depth)), (*gemmColumns[E, A])(r))
+	}
+}
+
+func (r *gemmRun[E, A]) sharedRows(x *Exec) {
+	p, b := r.p, &r.gemmBlock
+	for p.begin(b); b.depth > 0; p.advance(b) {
+		if p.packY {
+			strips := ceilDiv(b.columns, p.tile.Columns)
+			x.run(strips, max(1, gemmGrain/8/(p.tile.Columns*b.depth)), (*gemmPacking[E, A])(r))
+		}
+		x.run(ceilDiv(p.m, p.tile.Rows), max(1, gemmGrain/(p.tile.Rows*b.columns*b.depth)), (*gemmRows[E, A])(r))
+	}
 }
 
 // locate puts b on a product.
@@ -58,8 +91,16 @@ func (p *gemm[E, A]) locate(b *gemmBlock[A], s *strips) {
 	b.cAt, b.xAt, b.yAt = s.at(0), s.at(1+p.first), s.at(2-p.first)
 }
 
-// begin puts b on the first block, advance on the next: all of k for some columns, then further columns. A
-// depth of 0 is the end.
+// top puts b on the columns of x that are packed at a time, and further on the next. A depth of 0 is the end.
+func (p *gemm[E, A]) top(b *gemmBlock[A]) { b.k0, b.depth = 0, min(p.far, p.k) }
+
+func (p *gemm[E, A]) further(b *gemmBlock[A]) {
+	b.k0 += b.depth
+	b.depth = min(p.far, p.k-b.k0)
+}
+
+// begin puts b on the first block of all rows, advance on the next: all of k for some columns, then further columns.
+// A depth of 0 is the end.
 func (p *gemm[E, A]) begin(b *gemmBlock[A]) {
 	b.j0, b.k0 = 0, 0
 	p.measure(b)
@@ -86,10 +127,28 @@ func (p *gemm[E, A]) measure(b *gemmBlock[A]) {
 }
 
 type (
+	gemmPanels[E tensor.Element, A float]  gemmRun[E, A]
+	gemmColumns[E tensor.Element, A float] gemmRun[E, A]
 	gemmPacking[E tensor.Element, A float] gemmRun[E, A]
 	gemmRows[E tensor.Element, A float]    gemmRun[E, A]
-	gemmColumns[E tensor.Element, A float] gemmRun[E, A]
 )
+
+func (g *gemmPanels[E, A]) chunk(lo, hi int) {
+	r := (*gemmRun[E, A])(g)
+	w := r.p.spare.Get()
+	r.packBlocks(r.gemmBlock, w, r.panels, lo, hi)
+	r.p.spare.Put(w)
+}
+
+func (g *gemmColumns[E, A]) chunk(lo, hi int) {
+	r := (*gemmRun[E, A])(g)
+	w := r.p.spare.Get()
+	sums := w.own.sums
+	w.own = r.gemmBlock
+	w.own.sums = sums
+	r.columns(&w.own, w, r.panels, lo, hi)
+	r.p.spare.Put(w)
+}
 
 func (g *gemmPacking[E, A]) chunk(lo, hi int) {
 	r := (*gemmRun[E, A])(g)
@@ -101,93 +160,6 @@ func (g *gemmPacking[E, A]) chunk(lo, hi int) {
 func (g *gemmRows[E, A]) chunk(lo, hi int) {
 	r := (*gemmRun[E, A])(g)
 	w := r.p.spare.Get()
-	r.multiply(&r.gemmBlock, w, lo, hi, 0, ceilDiv(r.columns, r.p.tile.Columns))
+	r.multiplyRows(&r.gemmBlock, w, lo, hi)
 	r.p.spare.Put(w)
-}
-
-func (g *gemmColumns[E, A]) chunk(lo, hi int) {
-	r := (*gemmRun[E, A])(g)
-	w := r.p.spare.Get()
-	if r.p.packY {
-		r.pack(&r.gemmBlock, w, lo, hi)
-	}
-	r.multiply(&r.gemmBlock, w, 0, ceilDiv(r.p.m, r.p.tile.Rows), lo, hi)
-	r.p.spare.Put(w)
-}
-
-// multiply does panels p0 to p1 − 1 of strips s0 to s1 − 1 of a block.
-func (r *gemmRun[E, A]) multiply(b *gemmBlock[A], w *gemmScratch[A], p0, p1, s0, s1 int) {
-	p := r.p
-	atOnce := max(1, gemmBytes/(gemmDepth*p.tile.Apart*sizeOf[A]()))
-	for ; p0 < p1; p0 += atOnce {
-		end := min(p1, p0+atOnce)
-		if p.packX {
-			r.packPanels(b, w, p0, end)
-		}
-		for s := s0; s < s1; s++ {
-			for i := p0; i < end; i++ {
-				r.one(b, w, i, i-p0, s)
-			}
-		}
-		if !p.direct && b.k0+b.depth == p.k {
-			r.storeRows(b, p0*p.tile.Rows, min(p.m, end*p.tile.Rows), s0*p.tile.Columns,
-				min(b.columns, s1*p.tile.Columns))
-		}
-	}
-}
-
-// one does the tile of a panel, which is packed in a slot, and a strip.
-func (r *gemmRun[E, A]) one(b *gemmBlock[A], w *gemmScratch[A], panel, slot, strip int) {
-	p := r.p
-	i, j, wide := panel*p.tile.Rows, strip*p.tile.Columns, p.tile.Columns
-	rows, columns := min(p.tile.Rows, p.m-i), min(wide, b.columns-j)
-	x, xRow, xCol := w.panels, 1, p.tile.Apart
-	if p.packX {
-		x = x[slot*b.depth*p.tile.Apart:]
-	} else {
-		x, xRow, xCol = r.xa[b.xAt+i*p.x.row+b.k0*p.x.col:], p.x.row, p.x.col
-	}
-	y, yRow := b.packed, wide
-	switch {
-	case p.packY:
-		y = y[j*b.depth:]
-	case columns < wide:
-		if slot == 0 {
-			w.strip = grown(w.strip, wide*b.depth)
-			r.packStrip(b, w, w.strip, j, columns)
-		}
-		y = w.strip
-	default:
-		y, yRow = r.ya[b.yAt+b.k0*p.y.row+b.j0+j:], p.y.row
-	}
-	c, cRow := b.sums, b.columns
-	at := i*cRow + j
-	if p.direct {
-		c, cRow = r.ca, p.c.row
-		at = b.cAt + i*cRow + b.j0 + j
-	}
-	add := b.k0 > 0
-	if columns == wide {
-		p.tile.Multiply(rows, c[at:], cRow, x, xRow, xCol, y, yRow, b.depth, add)
-		return
-	}
-	w.edge = grown(w.edge, p.tile.Rows*wide)
-	p.tile.Multiply(rows, w.edge, wide, x, xRow, xCol, y, yRow, b.depth, false)
-	for k := range rows {
-		to, from := c[at+k*cRow:][:columns], w.edge[k*wide:][:columns]
-		if add {
-			p.add(to, to, from)
-		} else {
-			copy(to, from)
-		}
-	}
-}
-
-// storeRows stores finished sums, rounded where they are halves.
-func (r *gemmRun[E, A]) storeRows(b *gemmBlock[A], i0, i1, j0, j1 int) {
-	p := r.p
-	for i := i0; i < i1; i++ {
-		at := b.cAt + i*p.c.row + (b.j0+j0)*p.c.col
-		p.rows.store(r.c, at, p.c.col, b.sums[i*b.columns:][j0:j1])
-	}
 }

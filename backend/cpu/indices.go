@@ -148,7 +148,7 @@ func (p *indexOperand) firstBad(vals []int64) int {
 
 // indexCheck finds the first bad value of one operand at a time, as the body of a parallel region. It is bound
 // by memory: values that need not be widened are judged where they lie, and looked at one by one only where one
-// of many is bad.
+// of many is bad. Indices that are read once more after that may be left narrow: 2 bytes are read then, not 8.
 type indexCheck windowRun
 
 // checkBlock is how many values are judged at a time: they stay in the second-level cache.
@@ -159,12 +159,20 @@ func (c *indexCheck) chunk(lo, hi int) {
 	direct := p.inside != nil && p.ownAt.rows == 1 && p.ownAt.step[0] == 1
 	for ; lo < hi && int64(lo) < c.bad.Load(); lo += checkBlock {
 		n := min(checkBlock, hi-lo)
-		if direct && p.inside(s, p.ownAt.offset[0]+lo, n, p) {
+		at := p.ownAt.offset[0] + lo
+		if len(c.narrow) > 0 {
+			if simd.Narrow(c.narrow[lo:lo+n], tensor.Elements[int64](s)[at:at+n], p.wrap, p.last) {
+				continue
+			}
+		} else if direct && p.inside(s, at, n, p) {
 			continue
 		}
 		if c.block(p, s, lo, lo+n) {
 			return
 		}
+	}
+	if len(c.narrow) > 0 {
+		simd.FencePast()
 	}
 }
 

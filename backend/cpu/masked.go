@@ -18,6 +18,7 @@ type masked[E tensor.Element] struct {
 	big      int    // which operand has the mask's axes: 0 the source, 1 the result
 	lead     nest   // source and result, over the axes before the mask's
 	body     nest   // big and mask, over the mask's axes
+	places   nest   // mask alone
 	inner    nest   // source and result, over the axes behind
 	count    int    // extent of the axis that stands for the mask's
 	step     int    // along it
@@ -85,6 +86,7 @@ func newMasked[E tensor.Element](axis int, expands bool, out graph.Operand, in [
 	p.lead = newNest(axesOf(x.Layout, 0, axis), axesOf(y.Layout, 0, axis))
 	p.inner = newNest(axesOf(x.Layout, axis+over[0], x.Rank()), axesOf(y.Layout, axis+over[1], y.Rank()))
 	p.body = newNest(axesOf(big.Layout, axis, axis+mask.Rank()), mask.Layout)
+	p.places = newNest(mask.Layout)
 	p.count, p.step = small.Shape[axis], small.Strides[axis]
 	size := p.inner.size()
 	p.past = !expands && size == 1 && p.step == 1 && y.Size()*sizeOf[E]() >= tuning.past
@@ -132,16 +134,8 @@ func (r *maskCounts[E]) chunk(lo, hi int) {
 	p := r.p
 	w := p.spare.Get()
 	for ; lo < hi; lo++ {
-		count := 0
-		from, to := lo*p.block, min((lo+1)*p.block, p.body.size())
-		w.body.seek(&p.body, from/p.body.row)
-		for col := from % p.body.row; from < to; col = 0 {
-			n := min(p.body.row-col, to-from)
-			count += countTrue(r.mask, w.body.at[1]+col*p.body.step[1], p.body.step[1], n)
-			from += n
-			w.body.next(&p.body)
-		}
-		r.before[lo] = count
+		from := lo * p.block
+		r.before[lo] = countPlaces(r.mask, &p.places, &w.body, from, min(from+p.block, p.places.size()))
 	}
 	p.spare.Put(w)
 }
@@ -182,10 +176,10 @@ func (r *maskedRun[E]) move(w *maskedScratch[E], block int, at [2]int) {
 		case p.expands:
 			k += expandRow(r.y, r.x, r.mask, s)
 		case p.past:
-			w.kept = grown(w.kept, p.block)
 			y := r.y[s.small:]
-			s.small = 0
-			n := compressRow(w.kept, r.x, r.mask, s)
+			w.kept = grown(w.kept, p.block+16) // room for a register more: none of the elements is moved alone
+			s.small, s.room = 0, len(w.kept)
+			n := min(compressRow(w.kept, r.x, r.mask, s), end-k)
 			simd.CopyPast(y[:n], w.kept[:n])
 			k += n
 		default:

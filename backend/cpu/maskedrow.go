@@ -14,17 +14,6 @@ type maskedRow struct {
 	n, room          int
 }
 
-func countTrue(mask []uint8, at, step, n int) (count int) {
-	if step == 1 {
-		return simd.CountOnes(mask[at : at+n])
-	}
-	for range n {
-		count += int(mask[at])
-		at += step
-	}
-	return count
-}
-
 // compressRow writes the elements at which the mask is true one after another, and tells how many they are. What
 // is behind the room is never touched.
 func compressRow[E tensor.Element](y, x []E, mask []uint8, s maskedRow) (k int) {

@@ -294,6 +294,7 @@ func sweepReduce[T tensor.Element, A any](t *testing.T, run reduceWith, widen fu
 		{[]int{700, 9}, []int{0}}, {[]int{9, 700}, []int{1}}, {[]int{5, 11}, []int{0}}, {[]int{5, 11}, nil}, {[]int{20, 30}, []int{0, 1}},
 		{[]int{3, 40, 17}, []int{1}}, {[]int{30, 4, 17}, []int{0, 2}}, {[]int{6, 7, 8}, []int{0, 1}}, {[]int{6, 7, 8}, []int{1, 2}},
 		{[]int{4, 0, 9}, []int{1}}, {[]int{0, 4}, []int{1}}, {[]int{2, 3, 2, 3, 2}, []int{1, 3}}, {[]int{9, 1, 300}, []int{0, 1}},
+		{[]int{3, 100, 5}, []int{2}}, // more lines in a row than are stored at once
 	} {
 		for _, special := range []bool{false, true} {
 			values := randomValues[T](rng, tensor.Size(c.shape), special)

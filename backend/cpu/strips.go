@@ -22,8 +22,11 @@ func (s *strips) seek(n *nest, width, strip int) {
 	s.i = strip % s.perRow * width
 }
 
-func (s *strips) next() {
-	s.i += s.width
+func (s *strips) next() { s.advance(s.width) }
+
+// advance goes n elements on, of those that the row still has.
+func (s *strips) advance(n int) {
+	s.i += n
 	if s.i >= s.n.row {
 		s.i = 0
 		s.c.next(s.n)

@@ -87,7 +87,7 @@ var tuning = struct {
 	strip   int  // bytes of x that a gather of elements packs
 	past    int  // bytes of a result from which on it is written past the caches
 	chains  bool // fused steps are chained
-}{grain: 16 << 10, few: 64, wide: 128, rows: 1024, batches: 16, strip: 512 << 10, past: 32 << 20, chains: simd.HasChains()}
+}{grain: 16 << 10, few: 64, wide: 128, rows: 1024, batches: 16, strip: 768 << 10, past: 32 << 20, chains: simd.HasChains()}
 
 func (s *sweepRun) chunk(lo, hi int) {
 	l := s.lanes.Get()

@@ -100,7 +100,7 @@ func unaryFloat[T float](fn ops.UnaryFn, elementary func(ops.UnaryFn) func(out, 
 	case ops.UnarySign:
 		return map1(cheap, signTile[T], out, in)
 	case ops.UnarySqrt:
-		return map1(cheap, sqrtTile[T], out, in)
+		return map1(cheap, simd.FloatsOf[T]().Sqrt, out, in)
 	case ops.UnaryRsqrt:
 		return map1(cheap, rsqrtTile[T], out, in)
 	case ops.UnaryFloor:

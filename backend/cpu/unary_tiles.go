@@ -67,14 +67,6 @@ func falseTile[T any](out []bool, _ []T) { clear(out) }
 
 func trueTile[T any](out []bool, _ []T) { fill(out, true) }
 
-// sqrtTile is correctly rounded: the root of a float32 rounds from float64 as if at once.
-func sqrtTile[T float](out, x []T) {
-	x = x[:len(out)]
-	for i := range out {
-		out[i] = T(math.Sqrt(float64(x[i])))
-	}
-}
-
 // rsqrtTile is 1/√x, for float64 with two roundings.
 func rsqrtTile[T float](out, x []T) {
 	x = x[:len(out)]

@@ -237,6 +237,7 @@ type windowRun struct {
 	index   []*tensor.Storage
 	operand int          // of the check at work
 	bad     atomic.Int64 // the first bad value it found
+	narrow  []uint16     // where the check leaves the indices of the one operand, wrapped; empty where it does not
 }
 
 func (r *windowRun) bind(idx []tensor.Read) {

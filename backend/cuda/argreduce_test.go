@@ -40,7 +40,7 @@ func TestArgReduce(t *testing.T) {
 				continue
 			}
 			for _, c := range cases {
-				if testing.Short() && c.shape[0] > 100 && rng.IntN(4) > 0 {
+				if spared(rng, 12) {
 					continue
 				}
 				for special := range 2 {

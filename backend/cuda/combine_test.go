@@ -136,7 +136,7 @@ func TestFoldBy(t *testing.T) {
 		{"no lines", []int{0, 9}, []int{1}, 1},
 	} {
 		for i, j := range []joining{skewed, composedMaps, crossed, greater} {
-			if testing.Short() && (i+row)%4 != 0 {
+			if testing.Short() && (i+row)%12 != 0 {
 				continue
 			}
 			dt := joined[r.IntN(len(joined))]
@@ -202,7 +202,7 @@ func TestScanBy(t *testing.T) {
 		{"the middle axis", []int{3, 14, 5}, 1, 1},
 	} {
 		for i, j := range []joining{skewed, composedMaps, crossed, greater} {
-			if testing.Short() && (i+row)%4 != 0 {
+			if testing.Short() && (i+row)%12 != 0 {
 				continue
 			}
 			dt := joined[r.IntN(len(joined))]

@@ -115,6 +115,9 @@ func TestCombineLayouts(t *testing.T) {
 // TestCombineReversed: no result depends on the order of blocks.
 func TestCombineReversed(t *testing.T) {
 	const order = "ADJOINT_PTXSIM_ORDER"
+	if testing.Short() {
+		t.Skip("runs two tests again")
+	}
 	if device(t); !Simulated() || os.Getenv(order) != "" {
 		t.Skip("the interpreter alone can turn the order round")
 	}
@@ -269,10 +272,17 @@ func TestCombineRefusals(t *testing.T) {
 // TestCombineTexts: what stands for the text of a kernel stands for no other, and its parameters are what Go passes.
 func TestCombineTexts(t *testing.T) {
 	b, texts := device(t), map[string]string{}
+	r, all := rng(t), 500
+	if testing.Short() {
+		all /= 20
+	}
 	for _, j := range []joining{skewed, composedMaps, crossed, greater} {
 		for _, dt := range []tensor.DType{tensor.Float32, tensor.Int8} {
 			f := must(newScalarFunc(b, j.traced(t, dt)))
 			for flags := range 1 << 6 {
+				if spared(r, 12) {
+					continue
+				}
 				on := func(bit int) bool { return flags>>bit&1 == 1 }
 				for rank := range 3 {
 					w := &combineWriter{f: f, scan: on(0), columns: on(1), cut: on(2), started: on(3)}
@@ -310,7 +320,7 @@ func TestCombineTexts(t *testing.T) {
 			}
 		}
 	}
-	if len(texts) < 500 {
+	if len(texts) < all {
 		t.Errorf("%d kernels", len(texts))
 	}
 }

@@ -90,6 +90,9 @@ func TestConv(t *testing.T) {
 					continue
 				}
 				for _, special := range []int{0, 3} {
+					if spared(rng, 16) {
+						continue
+					}
 					tune()
 					convTwin(t, rng, dt, c.op, c.x, c.w, special)
 				}
@@ -121,7 +124,7 @@ func TestConvEveryWay(t *testing.T) {
 	} {
 		for _, dt := range allDTypes[1:] {
 			small := !dt.IsFloat() && c.tiles == 0 && c.byThread == 0 // tiles of other than floats are
-			if small || dt.IsFloat() && !fused || testing.Short() && rng.IntN(3) > 0 {
+			if small || dt.IsFloat() && !fused || spared(rng, 10) {
 				continue
 			}
 			lineTuning.tiles = c.tiles
@@ -136,11 +139,7 @@ func TestConvEveryWay(t *testing.T) {
 func TestConvDrawn(t *testing.T) {
 	rng, fused := rand.New(rand.NewPCG(33, 34)), fusedCPU(t)
 	tune := anyCourse(t, rng)
-	n := 400
-	if testing.Short() {
-		n = 100
-	}
-	for range n {
+	for range draws(400) {
 		dt := allDTypes[1+rng.IntN(len(allDTypes)-1)]
 		op, x, w := drawnConv(rng)
 		spec := func(s []int) tensor.Spec { return tensor.Spec{DType: dt, Shape: s} }

@@ -160,15 +160,54 @@ func TestUploadsOverlap(t *testing.T) {
 	}
 }
 
+// noPinned is a driver's function that has no page-locked memory.
+var noPinned = driver.GoCall(func(driver.Words) int32 { return 2 })
+
+// TestUploadFails: of an upload that ends half-way nothing is on its way any more, since its memory is another's next.
+func TestUploadFails(t *testing.T) {
+	shared := device(t)
+	if !Simulated() {
+		t.Skip("the functions of the interpreter can be changed")
+	}
+	api := *ptxsim.Open()
+	api.MemAllocHost = noPinned
+	b := must(openOn(must(driver.New(&api)), 0, Options{}))
+	first, from := &b.uploads.slots[1], bytes.Repeat([]byte{1}, slotBytes+1)
+	if err := shared.enter(func() (err error) { first.pinned, err = shared.pin(slotBytes); return err }); err != nil {
+		t.Fatal(err)
+	}
+	blk := must(b.memory.alloc(len(from)))
+	if err := b.uploads.copy(blk, from); !errors.Is(err, ErrOutOfMemory) || !first.used {
+		t.Fatalf("%v, want that there is no memory for the second piece", err)
+	}
+	b.memory.release(blk)
+	next, got := must(b.memory.alloc(len(from))), make([]byte, 1)
+	if next.at != blk.at {
+		t.Fatal("other memory") // the test needs the same
+	}
+	if err := b.enter(func() error {
+		return errors.Join(b.stream.Fill(next.at, 2, slotBytes), b.stream.Sync(), b.uploads.stream.Sync())
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.read(uint64(next.at), got); err != nil || got[0] != 2 {
+		t.Errorf("the next owner reads %d, %v, want its own 2", got[0], err)
+	}
+	b.memory.release(next)
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestMemoryOfTheUnreachable: memory of what nobody reaches is used again.
 func TestMemoryOfTheUnreachable(t *testing.T) {
-	b := another(t, Options{MemoryLimit: 64 << 20})
+	b := another(t, Options{MemoryLimit: 16 << 20})
 	for range 40 {
-		if _, err := b.Allocate(16 << 20); err != nil { // ten times the limit in all
+		if _, err := b.Allocate(4 << 20); err != nil { // ten times the limit in all
 			t.Fatal(err)
 		}
 	}
-	if s := b.Memory(); s.Reserved > 64<<20 || s.Limit != 64<<20 {
+	if s := b.Memory(); s.Reserved > 16<<20 || s.Limit != 16<<20 {
 		t.Errorf("%+v", s)
 	}
 	if err := b.Close(); err != nil {
@@ -183,7 +222,7 @@ func TestMemoryOfTheUnreachable(t *testing.T) {
 func TestGarbageIsCollected(t *testing.T) {
 	b := another(t, Options{})
 	defer b.Close()
-	for range 200 {
+	for range 40 {
 		if _, err := b.Allocate(32 << 20); err != nil {
 			t.Fatal(err)
 		}

@@ -107,7 +107,7 @@ func TestFusedRows(t *testing.T) {
 	r := rng(t)
 	texts := map[string]string{}
 	kept, dropped := 0, 0
-	for range draws(400) {
+	for range draws(200) {
 		c := drawRows(r)
 		if lineTuning.room = was.room; r.IntN(2) == 0 {
 			lineTuning.room = 1 << (10 + r.IntN(4))
@@ -145,7 +145,7 @@ func TestFusedRows(t *testing.T) {
 			t.Fatalf("a block takes %d bytes, of %d", w.roomBytes(), lineTuning.room)
 		}
 	}
-	if kept < draws(40) || dropped < draws(24) {
+	if kept < draws(20) || dropped < draws(12) {
 		t.Errorf("%d kernels keep everything, %d make something again: the test shows too little", kept, dropped)
 	}
 }

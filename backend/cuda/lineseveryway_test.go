@@ -120,7 +120,7 @@ func TestLinesEveryWay(t *testing.T) {
 			lineTuning.warps, lineTuning.narrow = c.warps, c.narrow
 			for _, dt := range allDTypes {
 				for _, o := range c.ops(rng, dt, c.axis) {
-					if testing.Short() && rng.IntN(6) > 0 {
+					if spared(rng, 40) {
 						continue
 					}
 					special := []int{0, -2}[rng.IntN(2)] // infinities: a NaN would hide what comes behind it

@@ -42,11 +42,7 @@ func anyLayout(rng *rand.Rand, shape []int) tensor.Layout {
 func TestLinesAnyhow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
 	tune := anyTuning(t, rng)
-	n := 600
-	if testing.Short() {
-		n = 60
-	}
-	for range n {
+	for range draws(600) {
 		tune()
 		dt, special := allDTypes[rng.IntN(len(allDTypes))], []int{0, 2, 50}[rng.IntN(3)]
 		shape := anyShape(rng, 1)

@@ -61,6 +61,9 @@ func TestMatMul(t *testing.T) {
 				continue
 			}
 			for _, special := range []int{0, 3} {
+				if spared(rng, 8) {
+					continue
+				}
 				tune()
 				lie := func(rows, columns int) tensor.Layout {
 					return laid(rng.IntN(layoutKinds), append(slices.Clone(c.batch), rows, columns))

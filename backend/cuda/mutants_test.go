@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -17,7 +18,6 @@ import (
 	"time"
 
 	"github.com/adjoint-go/adjoint/backend/cuda/internal/ptxsim"
-	"github.com/adjoint-go/adjoint/backend/cuda/kernels"
 )
 
 var (
@@ -27,17 +27,20 @@ var (
 
 const (
 	mutantIs   = "ADJOINT_CUDA_MUTANT"   // family/kernel/number: the mistake that the tests of this process run with
-	launchedTo = "ADJOINT_CUDA_LAUNCHED" // the file that gets the names of the kernels that they launched
+	launchedTo = "ADJOINT_CUDA_LAUNCHED" // where the texts of the kernels go that they launched: family/kernel
 )
 
-// familyTests are the tests of each family of kernels. Those of elementwise are written for the chains of TestChains.
+// familyTests are the tests of each family of kernels, those that are written at run time among them.
 var familyTests = map[string]string{
 	"argreduce":     "^(TestArgReduce.*|TestLinesAnyhow|TestLinesEveryWay)$",
+	"columns":       "^TestFedFoldsEveryWay$",
 	"combine":       "^(TestScatterWindows|TestScatterExtremes|TestScatterRows|TestScattersEveryWay|TestWide)$",
+	"combineby":     "^TestCombineEveryWay$",
 	"conv":          "^(TestConv|TestConvEveryWay|TestConvDrawn|TestConvFar|TestWide)$",
 	"copy":          "^(TestCopy|TestPutSliceAndConcat|TestWide)$",
 	"elementwise":   "^TestChains$",
 	"gather":        "^(TestGatherWindows|TestCheckPlaces|TestGatherRows|TestErrorsAreTheCPUs|TestIndexTypes|TestWide)$",
+	"lines":         "^(TestRowsEveryWay|TestFedFoldsEveryWay)$",
 	"masked":        "^(TestMasked|TestMaskedTiles|TestMaskedList|TestWide)$",
 	"matmul":        "^(TestMatMul|TestLinesAnyhow)$",
 	"radix":         "^(TestSortEnds|TestSorts|TestScatterRows|TestScattersEveryWay)$",
@@ -45,38 +48,65 @@ var familyTests = map[string]string{
 	"scan":          "^(TestScan|TestLinesAnyhow|TestLinesEveryWay)$",
 	"scatter":       "^(TestScatterWindows|TestScatterRows|TestScatterSparse|TestIndexTypes|TestScattersEveryWay|TestWide)$",
 	"scatteratomic": "^(TestScatterWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
+	"scatterby":     "^TestScatterByEveryWay$",
 	"scatterscan":   "^(TestScatterScanWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
 	"softmax":       "^(TestSoftmax|TestSoftmaxPeaks|TestLinesAnyhow|TestLinesEveryWay)$",
 	"sort":          "^(TestSortEnds|TestSorts|TestSearches|TestWide)$",
 	"sparseupdate":  "^(TestSparseUpdateScales|TestSparseUpdateWindows|TestScatterRows|TestScattersEveryWay|TestWide)$",
 }
 
+// suspected is a kernel's family and what it is called here. One that was written at run time has no name of its own,
+// but a module of its own, which the number stands for.
+func suspected(module, entry string) (family, kernel string) {
+	if family, ok := strings.CutSuffix(module, "/"+entry); ok {
+		return family, entry
+	}
+	h := fnv.New64a()
+	h.Write([]byte(module))
+	if family = entry; family == "combine" { // there are files of that name
+		family = "combineby"
+	}
+	return family, strconv.FormatUint(h.Sum64(), 16)
+}
+
+// entryOf is the kernel's name in its text.
+func entryOf(family, kernel string) string {
+	switch family {
+	case "columns", "elementwise", "lines", "scatterby":
+		return family
+	case "combineby":
+		return "combine"
+	}
+	return kernel
+}
+
+// texts are those of the modules that were loaded, where they are asked for.
+var texts = map[string]string{}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path := os.Getenv(launchedTo); path != "" && code == 0 {
-		code = writeLaunched(path)
+	if path := os.Getenv(launchedTo); path != "" && code == 0 && writeLaunched(path) != nil {
+		code = 1
 	}
 	os.Exit(code)
 }
 
-// writeLaunched lists the kernels of files that were launched, as family/kernel.
-func writeLaunched(path string) int {
+// writeLaunched writes the texts of the kernels that were launched.
+func writeLaunched(path string) error {
 	b, err := opened()
 	if err != nil {
-		return 1
+		return err
 	}
-	var names []string
 	traffic := ptxsim.Traffic()
 	for f := range b.functions.loaded {
-		if traffic[f.name].Launches > 0 && strings.HasSuffix(f.family, "/"+f.name) {
-			names = append(names, f.family)
+		if traffic[f.name].Launches == 0 {
+			continue
 		}
+		family, kernel := suspected(f.family, f.name)
+		err = errors.Join(err, os.MkdirAll(filepath.Join(path, family), 0o700),
+			os.WriteFile(filepath.Join(path, family, kernel), []byte(texts[f.family]), 0o600))
 	}
-	slices.Sort(names)
-	if os.WriteFile(path, []byte(strings.Join(names, "\n")), 0o600) != nil {
-		return 1
-	}
-	return 0
+	return err
 }
 
 // planted is the mutant of the environment: its kernel, and which of the kernel's it is.
@@ -88,42 +118,23 @@ func planted() (family, kernel string, number int, ok bool) {
 	return part[0], part[1], must(strconv.Atoi(part[2])), true
 }
 
-// kernelText is a kernel as it ships, or the mutant that stands in its place.
-func kernelText(family, kernel string) string {
-	text := kernels.One(family, kernel)
-	if f, k, number, ok := planted(); ok && f == family && k == kernel {
-		return ptxsim.Mutants(text)[number].Text()
-	}
-	return text
-}
-
-// chainKernels are the kernels of TestChains by what stands for them; their names are the numbers of the chains.
-func chainKernels(do func(name, key, text string)) {
-	seen := map[string]bool{}
-	chains(240, func(i int, c chain) {
-		if w := c.writer(); !seen[w.key()] {
-			seen[w.key()] = true
-			do(strconv.Itoa(i), w.key(), must(w.text()))
-		}
-	})
-}
-
-// plant loads the mutant of the environment in the place of its kernel.
-func plant(b *Backend) (err error) {
+// plant puts the mutant of the environment in the place of its kernel, or keeps the texts of all.
+func plant(b *Backend) {
 	family, kernel, number, ok := planted()
 	switch {
-	case !ok:
-	case family == "elementwise":
-		chainKernels(func(name, key, text string) {
-			if name == kernel {
-				mutant := ptxsim.Mutants(text)[number]
-				_, err = b.generated(key, family, func() (string, error) { return mutant.Text(), nil })
+	case ok:
+		b.functions.instead = func(module, name, text string) string {
+			if f, k := suspected(module, name); f == family && k == kernel {
+				return ptxsim.Mutants(text)[number].Text()
 			}
-		})
-	default:
-		_, err = b.load(family+"/"+kernel, kernel, func() (string, error) { return kernelText(family, kernel), nil })
+			return text
+		}
+	case os.Getenv(launchedTo) != "":
+		b.functions.instead = func(module, _, text string) string {
+			texts[module] = text
+			return text
+		}
 	}
-	return err
 }
 
 // runTests runs tests of this program in another process, with a variable in its environment.
@@ -203,40 +214,23 @@ func firstFailure(output []byte) string {
 	return "an end without a word"
 }
 
-// launchedKernels gives the kernels of a family that its tests launch, and how many of them there are.
-func launchedKernels(t *testing.T, family string, do func(kernel, entry, text string)) (launched, total int) {
-	if family == "elementwise" {
-		chainKernels(func(name, _, text string) {
-			launched++
-			do(name, family, text)
-		})
-		return launched, launched
-	}
-	path := filepath.Join(t.TempDir(), family)
+// drawMutants draws mistakes in the kernels that the tests of a family launch, and in what these call.
+func drawMutants(t *testing.T, family string) []suspect {
+	path := t.TempDir()
 	if output, err := runTests(familyTests[family], false, launchedTo, path); err != nil {
 		t.Fatalf("%s without a mutant: %v\n%s", family, err, output)
 	}
-	for name := range strings.Lines(string(must(os.ReadFile(path)))) {
-		if kernel, ok := strings.CutPrefix(strings.TrimSpace(name), family+"/"); ok {
-			launched++
-			do(kernel, kernel, kernels.One(family, kernel))
-		}
-	}
-	return launched, strings.Count(kernels.Text(family), ".visible .entry ")
-}
-
-// drawMutants draws mistakes in the kernels that the tests of a family launch, and in what these call.
-func drawMutants(t *testing.T, family string) []suspect {
-	kinds := map[string][]suspect{}
-	launched, total := launchedKernels(t, family, func(kernel, entry, text string) {
-		reached := ptxsim.Reached(text, entry)
+	kinds, launched := map[string][]suspect{}, must(os.ReadDir(filepath.Join(path, family)))
+	for _, f := range launched {
+		text := string(must(os.ReadFile(filepath.Join(path, family, f.Name()))))
+		reached := ptxsim.Reached(text, entryOf(family, f.Name()))
 		for i, m := range ptxsim.Mutants(text) {
-			if s := (suspect{fmt.Sprintf("%s/%s/%d", family, kernel, i), m}); reached[m.Kernel] {
+			if s := (suspect{fmt.Sprintf("%s/%s/%d", family, f.Name(), i), m}); reached[m.Kernel] {
 				kinds[s.kind()] = append(kinds[s.kind()], s)
 			}
 		}
-	})
-	t.Logf("%s: its tests launch %d of %d kernels", family, launched, total)
+	}
+	t.Logf("%s: its tests launch %d kernels", family, len(launched))
 	r := rand.New(rand.NewPCG(uint64(len(family)), uint64(family[0])))
 	names := slices.Sorted(maps.Keys(kinds))
 	var list []suspect

@@ -70,7 +70,7 @@ func TestNormPrograms(t *testing.T) {
 			}
 			feed := map[string]*tensor.Tensor{"x": numbers(shape...), "g": numbers(last), "h": numbers(last)}
 			for _, c := range normPrograms {
-				if testing.Short() && (dt != tensor.Float32 || last > 500) && r.IntN(4) > 0 {
+				if spared(r, 12) {
 					continue
 				}
 				t.Run(fmt.Sprint(c.name, "/", dt, "/", shape), func(t *testing.T) {

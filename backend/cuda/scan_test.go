@@ -51,7 +51,7 @@ func TestScan(t *testing.T) {
 					continue // only what has pieces
 				}
 				for options := range 4 {
-					if testing.Short() && rng.IntN(4) > 0 {
+					if spared(rng, 40) {
 						continue
 					}
 					tune()

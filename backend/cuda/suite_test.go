@@ -12,7 +12,7 @@ func TestConformance(t *testing.T) {
 	t.Log("device:", device(t).Device().Name)
 	o := backendtest.Options{Threads: "a device has its own"}
 	if Simulated() {
-		o.Sample = 60 // an interpreter takes its time
+		o.Sample = 300 // an interpreter takes its time
 		o.Allocations = "the interpreter makes them; TestLaunchAllocations checks what is ours"
 	}
 	backendtest.RunWith(t, func(int) graph.Backend { return must(Open(0)) }, o)

@@ -118,12 +118,17 @@ func (u *uploader) copy(to *block, from []byte) error {
 				return err
 			}
 		}
-		for at := 0; at < len(from); at += slotBytes {
-			if err := u.send(to.at+driver.Ptr(at), from[at:min(at+slotBytes, len(from))]); err != nil {
-				return err
-			}
+		var err error
+		for at := 0; at < len(from) && err == nil; at += slotBytes {
+			err = u.send(to.at+driver.Ptr(at), from[at:min(at+slotBytes, len(from))])
 		}
-		return u.b.stream.Wait(u.slots[u.turn].sent)
+		if err == nil {
+			err = u.b.stream.Wait(u.slots[u.turn].sent)
+		}
+		if err != nil { // the block may be another's next, and pieces may be on their way to it
+			err = errors.Join(err, u.stream.Sync())
+		}
+		return err
 	})
 }
 

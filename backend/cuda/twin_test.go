@@ -27,7 +27,7 @@ var opened = sync.OnceValues(func() (*Backend, error) {
 	b, err := Open(0)
 	if err == nil {
 		b.memory.exact = true
-		err = plant(b)
+		plant(b)
 	}
 	return b, err
 })
@@ -300,13 +300,19 @@ func padded(shape []int) tensor.Layout {
 	return l
 }
 
-// randomView fills memory under a layout: numbers of all kinds, edge values among them, dirt between.
-func randomView(r *rand.Rand, dt tensor.DType, l tensor.Layout) tensor.View {
+// reach is as many elements as a layout reaches. Operands lie in memory of no more: a kernel that reads what is behind
+// them faults.
+func reach(l tensor.Layout) int {
 	_, hi, err := l.Span()
 	if err != nil {
 		panic(err)
 	}
-	s := dirty((hi+2)*dt.Size(), operandDirt)
+	return hi + 1
+}
+
+// randomView fills memory under a layout: numbers of all kinds, edge values among them, dirt between.
+func randomView(r *rand.Rand, dt tensor.DType, l tensor.Layout) tensor.View {
+	s := dirty(reach(l)*dt.Size(), operandDirt)
 	b := tensor.Must(s.Bytes())
 	for idx := range tensor.Indices(l.Shape) {
 		randomElement(r, dt, b[l.At(idx)*dt.Size():][:dt.Size()])
@@ -357,11 +363,7 @@ func putFloat(dt tensor.DType, b []byte, v float64) {
 
 // integersView is an integer operand with the values that draw gives.
 func integersView(dt tensor.DType, l tensor.Layout, draw func() int64) tensor.View {
-	_, hi, err := l.Span()
-	if err != nil {
-		panic(err)
-	}
-	s := dirty((hi+2)*dt.Size(), operandDirt)
+	s := dirty(reach(l)*dt.Size(), operandDirt)
 	b := tensor.Must(s.Bytes())
 	for idx := range tensor.Indices(l.Shape) {
 		var v [8]byte

@@ -21,7 +21,7 @@ func widened(ptx string) string {
 }
 
 // replace loads other kernels in the place of those of a family until the test ends; it gives how many differ. With a
-// mutant it is that one alone, and -short takes every fourth.
+// mutant it is that one alone, and -short takes every twelfth.
 func replace(t *testing.T, family string, change func(ptx string) string) (n int) {
 	t.Helper()
 	b := device(t)
@@ -29,10 +29,10 @@ func replace(t *testing.T, family string, change func(ptx string) string) (n int
 	_, mutant, _, planted := planted()
 	for i, part := range strings.Split(kernels.Text(family), ".visible .entry ")[1:] {
 		name := part[:strings.IndexByte(part, '(')]
-		if planted && name != mutant || !planted && testing.Short() && i%4 != 0 {
+		if planted && name != mutant || !planted && testing.Short() && i%12 != 0 {
 			continue
 		}
-		text := kernelText(family, name)
+		text := kernels.One(family, name)
 		changed := change(text)
 		if changed == text {
 			continue

@@ -4,21 +4,15 @@ package kernels
 
 //go:generate ./generate.sh
 
-import (
-	"embed"
-	"math/bits"
-)
-
-//go:embed *.ptx
-var files embed.FS
+import "math/bits"
 
 // Text is the PTX of a family, scalar for example; a family that there is not is a bug of the caller.
 func Text(family string) string {
-	text, err := files.ReadFile(family + ".ptx")
-	if err != nil {
-		panic(err)
+	text, ok := texts[family]
+	if !ok {
+		panic("kernels: there is no family " + family)
 	}
-	return string(text)
+	return text
 }
 
 // Divisor is the mirror of kernel.h's: the numbers by which a kernel divides n < 2³¹ by D without dividing.

@@ -21,9 +21,11 @@ type Floats[T Float] struct {
 	Shifts func(out, a, m []T)
 	// AddKept is b = b + x, then out = a + b, where a NaN has the bits of math.NaN. out may be x.
 	AddKept func(out, a, b, x []T)
-	// Guard is out = b, but 0 where a is 0 and b is not finite. Neg is out = −a.
+	// Guard is out = b, but 0 where a is 0 and b is not finite. Neg is out = −a,
+	// Sqrt is out = √a, correctly rounded.
 	Guard func(out, a, b []T)
 	Neg   func(out, a []T)
+	Sqrt  func(out, a []T)
 	// SumLines continues the cumulative sums of lines.
 	SumLines func(s *Lines[T])
 }
@@ -61,7 +63,7 @@ func goArithmetic[T Number]() Arithmetic[T] {
 }
 
 func goFloats[T Float]() Floats[T] {
-	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addKept[T], guard[T], neg[T], sumLines[T]}
+	return Floats[T]{divRow[T], divBy[T], shift[T], shifts[T], addKept[T], guard[T], neg[T], sqrt[T], sumLines[T]}
 }
 
 func subRow[T Number](out, a, b []T) {
@@ -99,6 +101,14 @@ func neg[T Float](out, a []T) {
 	a = a[:len(out)]
 	for i := range out {
 		out[i] = -a[i]
+	}
+}
+
+// sqrt: the root of a float32 rounds from float64 as if at once.
+func sqrt[T Float](out, a []T) {
+	a = a[:len(out)]
+	for i := range out {
+		out[i] = T(math.Sqrt(float64(a[i])))
 	}
 }
 

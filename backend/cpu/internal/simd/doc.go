@@ -6,7 +6,7 @@
 // mean: the order of every sum, NaN, the signs of zeros. Where a CPU has AVX2 and FMA the tables of float32 and
 // float64 hold assembly instead, made by the program in gen, which gives the same bits and is chosen when the
 // program starts; the build tag noasm leaves it out. Elementary functions of float32 have a form for AVX-512, whose
-// fused multiply-adds were seen to change no result for any argument. Chains of arithmetic,
+// fused multiply-adds were seen to change no result for any argument, and so have extremes. Chains of arithmetic,
 // whose values stay in registers, need AVX-512 too. The tiles of a matrix product are the exception: they use
 // fused multiply-adds, are wider where the CPU has AVX-512 (with the same bits), and are missing from the table where
 // there is no assembly.

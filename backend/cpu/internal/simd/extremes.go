@@ -8,40 +8,51 @@ type Extremes[T Number] struct {
 	// Max and Min are the extreme of one element or more.
 	Max, Min func(x []T) T
 	// MaxRow and MinRow are out = max(a, b), MaxRows and MinRows acc = max(acc, a, b, c, d), element by element.
-	MaxRow, MinRow   func(out, a, b []T)
-	MaxRows, MinRows func(acc, a, b, c, d []T)
+	// MaxStack and MinStack are the extreme of acc and all of x's rows.
+	MaxRow, MinRow     func(out, a, b []T)
+	MaxRows, MinRows   func(acc, a, b, c, d []T)
+	MaxStack, MinStack func(acc, x []T, rows Stack)
 	// FirstMax and FirstMin give the extreme of best, which is no NaN, and the keys, and where among the keys it
 	// is first; −1 where none beats best. The first NaN beats all.
 	FirstMax, FirstMin func(keys []T, best T) (T, int)
-	// UpdateMax and UpdateMin let row i of keys compete with the best of each column: where a key wins it becomes
-	// the best, and at becomes i. A column whose best is NaN is decided.
-	UpdateMax, UpdateMin func(best []T, at []int, keys []T, i int)
+	// UpdateMax and UpdateMin let rows of keys compete with the best of each column, one after another: where a key
+	// of the first row wins it becomes the best, and at becomes i, of the next row i + 1, and so on. A column whose
+	// best is NaN is decided.
+	UpdateMax, UpdateMin func(best []T, at []int, keys []T, rows Stack, i int)
 	// MaxAt and MinAt have the table's rows become their and u's rows' extremes, one after another.
 	MaxAt, MinAt func(table, u []T, p *Places)
 }
 
+// Stack is N rows, one below another: row r begins at element Begin + r·Step.
+type Stack struct{ Begin, Step, N int }
+
+// The forms that this CPU has, the fastest last.
 var (
-	extremes32 = goExtremes[float32]()
-	extremes64 = goExtremes[float64]()
+	extremes32 = []Extremes[float32]{goExtremes[float32]()}
+	extremes64 = []Extremes[float64]{goExtremes[float64]()}
 )
 
 // ExtremesOf is the table of a type.
 func ExtremesOf[T Number]() Extremes[T] {
-	switch e := any(&extremes32).(type) {
-	case *Extremes[T]:
-		return *e
+	all := extremesOf[T]()
+	return all[len(all)-1]
+}
+
+func extremesOf[T Number]() []Extremes[T] {
+	if e, ok := any(extremes32).([]Extremes[T]); ok {
+		return e
 	}
-	switch e := any(&extremes64).(type) {
-	case *Extremes[T]:
-		return *e
+	if e, ok := any(extremes64).([]Extremes[T]); ok {
+		return e
 	}
-	return goExtremes[T]()
+	return []Extremes[T]{goExtremes[T]()}
 }
 
 func goExtremes[T Number]() Extremes[T] {
 	return Extremes[T]{
 		maxOf[T], minOf[T], maxRow[T], minRow[T], maxRows[T], minRows[T],
-		firstMax[T], firstMin[T], updateMax[T], updateMin[T],
+		stackBy(maxRow[T], maxRows[T]), stackBy(minRow[T], minRows[T]),
+		firstMax[T], firstMin[T], updatesBy(updateMax[T]), updatesBy(updateMin[T]),
 		rowsAtBy(maxRow[T]), rowsAtBy(minRow[T]),
 	}
 }
@@ -167,6 +178,15 @@ func firstMin[T Number](keys []T, best T) (T, int) {
 	return best, at
 }
 
+// updatesBy does rows by a function of one.
+func updatesBy[T Number](f func(best []T, at []int, keys []T, i int)) func([]T, []int, []T, Stack, int) {
+	return func(best []T, at []int, keys []T, rows Stack, i int) {
+		for r := range rows.N {
+			f(best, at, keys[rows.Begin+r*rows.Step:], i+r)
+		}
+	}
+}
+
 func updateMax[T Number](best []T, at []int, keys []T, i int) {
 	at, keys = at[:len(best)], keys[:len(best)]
 	for c, v := range keys {
@@ -181,6 +201,19 @@ func updateMin[T Number](best []T, at []int, keys []T, i int) {
 	for c, v := range keys {
 		if b := best[c]; !(v >= b) && b == b {
 			best[c], at[c] = v, i
+		}
+	}
+}
+
+// stackBy does a stack by functions of one row and of four.
+func stackBy[T any](row func(out, a, b []T), rows func(acc, a, b, c, d []T)) func(acc, x []T, s Stack) {
+	return func(acc, x []T, s Stack) {
+		r, at := 0, func(r int) []T { return x[s.Begin+r*s.Step:] }
+		for ; r+3 < s.N; r += 4 {
+			rows(acc, at(r), at(r+1), at(r+2), at(r+3))
+		}
+		for ; r < s.N; r++ {
+			row(acc, acc, at(r))
 		}
 	}
 }

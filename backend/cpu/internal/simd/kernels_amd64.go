@@ -10,12 +10,13 @@ package simd
 //go:noescape
 func sumBlockF32(x *float32, n int) float32
 
-// sumTreeF32 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
-// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
-// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
+// sumTreeF32 is the tree of 4·blocks blocks of 128 elements; blocks is a power of two, and less than 1<<8.
+// The four quarters are taken side by side, each by a binary counter of its blocks: they hide the latency of
+// each other's additions, and are as many streams. One stream reaches 0.88 of what the memory gives, four all
+// of it. It is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumTreeF32(x *float32, fours int, rest float32, more int) float32
+func sumTreeF32(x *float32, blocks int) float32
 
 // sumLinesF32 continues the cumulative sums of 8 lines by blocks of 32 elements. A square of elements is
 // turned, so that a register holds one of each line, and its sums are turned back: it is bound by the
@@ -89,6 +90,11 @@ func divByF32(out *float32, a *float32, s float32, n int)
 //go:noescape
 func negF32(out *float32, a *float32, n int)
 
+// sqrtF32 is out = √a, element by element.
+//
+//go:noescape
+func sqrtF32(out *float32, a *float32, n int)
+
 // subByF32 is out = a - s, element by element, and otherwise where that is NaN.
 //
 //go:noescape
@@ -99,6 +105,30 @@ func subByF32(out *float32, a *float32, s float32, otherwise float32, n int)
 //
 //go:noescape
 func shiftsF32(out *float32, a *float32, m *float32, n int) int
+
+// lessF32 is out = a < b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessF32(out *bool, a *float32, b *float32, n int)
+
+// lessEqualF32 is out = a <= b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessEqualF32(out *bool, a *float32, b *float32, n int)
+
+// equalF32 is out = a == b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func equalF32(out *bool, a *float32, b *float32, n int)
+
+// notEqualF32 is out = a != b, element by element, for n a multiple of 8. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func notEqualF32(out *bool, a *float32, b *float32, n int)
 
 // greatestF32 is the extreme m of n elements, as many as a register holds or more. It says nothing about m
 // where nan is not 0, and nothing of its sign where it is 0: then signs, a bit a lane, joins those of all
@@ -178,11 +208,11 @@ func gemm5F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, 
 //go:noescape
 func gemm6F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
-// gemmPackedF32 is gemm6F32 of packed operands: columns of a 8 elements apart, rows of b 16. It is bound by two
-// fused multiply-adds a cycle.
+// gemmPackedF32 is gemm6F32 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 8 elements apart, rows of b 16. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int, panels int)
 
 // gemmWide1F32 multiplies 1 rows of a by 32 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
@@ -268,11 +298,11 @@ func gemmWide11F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *floa
 //go:noescape
 func gemmWide12F32(c *float32, cRow int, a *float32, aRow int, aCol int, b *float32, bRow int, depth int, add int)
 
-// gemmWidePackedF32 is gemmWide12F32 of packed operands: columns of a 12 elements apart, rows of b 32. It is bound by two
-// fused multiply-adds a cycle.
+// gemmWidePackedF32 is gemmWide12F32 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 12 elements apart, rows of b 32. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int, panels int)
 
 // transpose8F32 turns squares of 8 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -292,18 +322,25 @@ func transpose6F32(dst *float32, dstRow int, src *float32, srcRow int, squares i
 //go:noescape
 func transposeFourF32(dst *float32, dstRow int, src *float32, srcRow int, squares int)
 
+// piecesF32 does n pieces, each for a number of rows. It is bound by loads of 64 bytes that straddle two lines, and
+// by a store for each.
+//
+//go:noescape
+func piecesF32(dst *float32, src *float32, from int, dstRow int, srcRow int, rows int, pieces *byte, n int)
+
 // sumBlockF64 is the sum of a block of n elements in eight lanes. It is bound by the latency
 // of addition: 4 cycles for eight elements.
 //
 //go:noescape
 func sumBlockF64(x *float64, n int) float64
 
-// sumTreeF64 is the tree of fours·4 blocks of 128 elements and, where more is not 0, of rest behind
-// them. fours is less than 1<<10. Four blocks at a time hide the latency of each other's lanes, and their
-// sum joins those of before by a binary counter: it is bound by two loads a cycle, then by memory.
+// sumTreeF64 is the tree of 4·blocks blocks of 128 elements; blocks is a power of two, and less than 1<<8.
+// The four quarters are taken side by side, each by a binary counter of its blocks: they hide the latency of
+// each other's additions, and are as many streams. One stream reaches 0.88 of what the memory gives, four all
+// of it. It is bound by two loads a cycle, then by memory.
 //
 //go:noescape
-func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+func sumTreeF64(x *float64, blocks int) float64
 
 // sumLinesF64 continues the cumulative sums of 4 lines by blocks of 32 elements. A square of elements is
 // turned, so that a register holds one of each line, and its sums are turned back: it is bound by the
@@ -377,6 +414,11 @@ func divByF64(out *float64, a *float64, s float64, n int)
 //go:noescape
 func negF64(out *float64, a *float64, n int)
 
+// sqrtF64 is out = √a, element by element.
+//
+//go:noescape
+func sqrtF64(out *float64, a *float64, n int)
+
 // subByF64 is out = a - s, element by element, and otherwise where that is NaN.
 //
 //go:noescape
@@ -387,6 +429,30 @@ func subByF64(out *float64, a *float64, s float64, otherwise float64, n int)
 //
 //go:noescape
 func shiftsF64(out *float64, a *float64, m *float64, n int) int
+
+// lessF64 is out = a < b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessF64(out *bool, a *float64, b *float64, n int)
+
+// lessEqualF64 is out = a <= b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func lessEqualF64(out *bool, a *float64, b *float64, n int)
+
+// equalF64 is out = a == b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func equalF64(out *bool, a *float64, b *float64, n int)
+
+// notEqualF64 is out = a != b, element by element, for n a multiple of 4. The bits of a comparison are spread over
+// bytes. It is bound by that, or by bytes.
+//
+//go:noescape
+func notEqualF64(out *bool, a *float64, b *float64, n int)
 
 // greatestF64 is the extreme m of n elements, as many as a register holds or more. It says nothing about m
 // where nan is not 0, and nothing of its sign where it is 0: then signs, a bit a lane, joins those of all
@@ -466,11 +532,11 @@ func gemm5F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, 
 //go:noescape
 func gemm6F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
-// gemmPackedF64 is gemm6F64 of packed operands: columns of a 8 elements apart, rows of b 8. It is bound by two
-// fused multiply-adds a cycle.
+// gemmPackedF64 is gemm6F64 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 8 elements apart, rows of b 8. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int, panels int)
 
 // gemmWide1F64 multiplies 1 rows of a by 16 columns of b, in order and with one rounding for each product and
 // sum, and stores the sums in c or, where add is not 0, adds them to c. Strides are in elements; those of
@@ -556,11 +622,11 @@ func gemmWide11F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *floa
 //go:noescape
 func gemmWide12F64(c *float64, cRow int, a *float64, aRow int, aCol int, b *float64, bRow int, depth int, add int)
 
-// gemmWidePackedF64 is gemmWide12F64 of packed operands: columns of a 12 elements apart, rows of b 16. It is bound by two
-// fused multiply-adds a cycle.
+// gemmWidePackedF64 is gemmWide12F64 of packed operands, for panels of a one after another and the rows of c below each other:
+// columns of a panel are 12 elements apart, rows of b 16. It is bound by two fused multiply-adds a cycle.
 //
 //go:noescape
-func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int, panels int)
 
 // transpose4F64 turns squares of 4 rows of src, side by side, into columns of dst, one below the other.
 // Columns that src has no row for are set to 0. Strides are in elements.
@@ -573,6 +639,37 @@ func transpose4F64(dst *float64, dstRow int, src *float64, srcRow int, squares i
 //
 //go:noescape
 func transpose2F64(dst *float64, dstRow int, src *float64, srcRow int, squares int)
+
+// piecesF64 does n pieces, each for a number of rows. It is bound by loads of 64 bytes that straddle two lines, and
+// by a store for each.
+//
+//go:noescape
+func piecesF64(dst *float64, src *float64, from int, dstRow int, srcRow int, rows int, pieces *byte, n int)
+
+// uint8ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func uint8ToF32(out *float32, x *uint8, n int)
+
+// int8ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int8ToF32(out *float32, x *int8, n int)
+
+// uint16ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func uint16ToF32(out *float32, x *uint16, n int)
+
+// int16ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int16ToF32(out *float32, x *int16, n int)
+
+// int32ToF32 is out = x, rounded to nearest even, element by element, for n a multiple of 8. It is bound by bytes.
+//
+//go:noescape
+func int32ToF32(out *float32, x *int32, n int)
 
 // expF32 is out = exp x, element by element.
 // It is bound by arithmetic in float64.
@@ -683,16 +780,126 @@ func softColumnsF32(lanes *float32, keep *float32, x *float32, table *float32, r
 // chainF32 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
+// The result is not 0 where an operand or a result was below the normal numbers.
 //
 //go:noescape
-func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
+func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool) uint32
 
 // chainF64 is out = the links applied to x one after another, element by element. Values stay in
 // registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a
 // link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.
+// The result is not 0 where an operand or a result was below the normal numbers.
 //
 //go:noescape
-func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
+func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool) uint32
+
+// greatestWideF32 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func greatestWideF32(x *float32, n int) (m float32, nan uint32)
+
+// smallestWideF32 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func smallestWideF32(x *float32, n int) (m float32, nan uint32)
+
+// firstMaxWideF32 is where the extreme of n elements, 64 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMaxWideF32(x *float32, n int) (at int, nan uint32)
+
+// firstMinWideF32 is where the extreme of n elements, 64 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMinWideF32(x *float32, n int) (at int, nan uint32)
+
+// maxStackF32 is acc = the greatest of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func maxStackF32(acc *float32, x *float32, step int, rows int, n int)
+
+// minStackF32 is acc = the least of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func minStackF32(acc *float32, x *float32, step int, rows int, n int)
+
+// updateMaxWideF32 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
+// one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
+// is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
+// best and at of their columns, and are as many streams, which the memory is faster by.
+//
+//go:noescape
+func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+
+// updateMinWideF32 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
+// one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
+// is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
+// best and at of their columns, and are as many streams, which the memory is faster by.
+//
+//go:noescape
+func updateMinWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+
+// greatestWideF64 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func greatestWideF64(x *float64, n int) (m float64, nan uint32)
+
+// smallestWideF64 is the extreme m of n elements, one or more, for which −0 is below +0. It says nothing about m
+// where nan is not 0. It is bound by memory; from the nearest cache, by an operation and a half for 64 bytes.
+//
+//go:noescape
+func smallestWideF64(x *float64, n int) (m float64, nan uint32)
+
+// firstMaxWideF64 is where the extreme of n elements, 32 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMaxWideF64(x *float64, n int) (at int, nan uint32)
+
+// firstMinWideF64 is where the extreme of n elements, 32 or more, is first. It says nothing about at
+// where nan is not 0. Registers keep the extreme of each lane and the group of four registers that it is
+// from, in which it is looked up at the end: eight operations for 256 bytes. It is bound by memory.
+//
+//go:noescape
+func firstMinWideF64(x *float64, n int) (at int, nan uint32)
+
+// maxStackF64 is acc = the greatest of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func maxStackF64(acc *float64, x *float64, step int, rows int, n int)
+
+// minStackF64 is acc = the least of acc and rows of n elements, one or more and step bytes apart. It is bound by
+// memory: rows at a time spare the accumulators, and are as many streams.
+//
+//go:noescape
+func minStackF64(acc *float64, x *float64, step int, rows int, n int)
+
+// updateMaxWideF64 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
+// one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
+// is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
+// best and at of their columns, and are as many streams, which the memory is faster by.
+//
+//go:noescape
+func updateMaxWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
+
+// updateMinWideF64 lets rows of n keys, one or more and step bytes apart, compete with the best of their columns,
+// one after another; where one wins at becomes i, and i + 1 in the next row. It is bound by memory: a register
+// is two comparisons, into masks, and two moves under them, two cycles for 64 bytes. Rows at a time spare the
+// best and at of their columns, and are as many streams, which the memory is faster by.
+//
+//go:noescape
+func updateMinWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
 
 // copyPast copies n bytes, a multiple of 64, to a cache line's begin, past the caches: it is bound by memory, and
 // does not read what it overwrites. Other threads see it after a fence.
@@ -802,7 +1009,8 @@ func inBoundsI32(v *int32, quarter int, wrap int32, last int32) uint32
 // take4I32 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
 // elements of 4 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
 // a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
-// and written past the caches. It is bound by memory, or by a load an element in a cache.
+// and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a
+// cache.
 //
 //go:noescape
 func take4I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
@@ -810,7 +1018,8 @@ func take4I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip i
 // take8I32 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
 // elements of 8 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
 // a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
-// and written past the caches. It is bound by memory, or by a load an element in a cache.
+// and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a
+// cache.
 //
 //go:noescape
 func take8I32(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
@@ -824,7 +1033,8 @@ func inBoundsI64(v *int64, quarter int, wrap int64, last int64) uint32
 // take4I64 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
 // elements of 4 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
 // a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
-// and written past the caches. It is bound by memory, or by a load an element in a cache.
+// and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a
+// cache.
 //
 //go:noescape
 func take4I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
@@ -832,10 +1042,28 @@ func take4I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip i
 // take8I64 is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for
 // elements of 8 bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of
 // a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes
-// and written past the caches. It is bound by memory, or by a load an element in a cache.
+// and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a
+// cache.
 //
 //go:noescape
 func take8I64(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// narrowI64 is dst = v for 4·quarter indices, wrap added to those that are negative, past the caches: dst is
+// aligned to 64 bytes, and a quarter a multiple of 32. It is not 0 if one of them is not from 0 to last. It is
+// bound by memory.
+//
+//go:noescape
+func narrowI64(dst *uint16, v *int64, quarter int, wrap int64, last int64) uint32
+
+// take4U16 is take4I64 for indices that narrowI64 made: offsets are less than 1<<31, and wrap is 0.
+//
+//go:noescape
+func take4U16(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+
+// take8U16 is take8I64 for indices that narrowI64 made: offsets are less than 1<<31, and wrap is 0.
+//
+//go:noescape
+func take8U16(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
 
 // compressF32 is y[kept] = x[i] for every i < n whose byte of the mask is 1, one after another, as long
 // as a register of y is within room. It is bound by memory, or by two cycles a register.

@@ -57,16 +57,17 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumTreeF32(x *float32, fours int, rest float32, more int) float32
+// func sumTreeF32(x *float32, blocks int) float32
 // Requires: AVX, MMX+, SSE
-TEXT ·sumTreeF32(SB), NOSPLIT, $40-36
+TEXT ·sumTreeF32(SB), NOSPLIT, $128-20
 	MOVQ x+0(FP), AX
-	MOVQ fours+8(FP), CX
+	MOVQ blocks+8(FP), CX
+	MOVQ CX, SI
+	SHLQ $0x09, SI
+	LEAQ (SI)(SI*2), DI
 	XORQ DX, DX
 
 loop:
-	CMPQ   DX, CX
-	JGE    total
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -75,21 +76,20 @@ loop:
 
 four:
 	PREFETCHT0   4096(AX)
-	PREFETCHT0   4608(AX)
-	PREFETCHT0   5120(AX)
-	PREFETCHT0   5632(AX)
+	PREFETCHT0   4096(AX)(SI*1)
+	PREFETCHT0   4096(AX)(SI*2)
+	PREFETCHT0   4096(AX)(DI*1)
 	VADDPS       (AX), Y0, Y0
-	VADDPS       512(AX), Y1, Y1
-	VADDPS       1024(AX), Y2, Y2
-	VADDPS       1536(AX), Y3, Y3
+	VADDPS       (AX)(SI*1), Y1, Y1
+	VADDPS       (AX)(SI*2), Y2, Y2
+	VADDPS       (AX)(DI*1), Y3, Y3
 	VADDPS       32(AX), Y0, Y0
-	VADDPS       544(AX), Y1, Y1
-	VADDPS       1056(AX), Y2, Y2
-	VADDPS       1568(AX), Y3, Y3
+	VADDPS       32(AX)(SI*1), Y1, Y1
+	VADDPS       32(AX)(SI*2), Y2, Y2
+	VADDPS       32(AX)(DI*1), Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
 	JNZ          four
-	ADDQ         $0x00000600, AX
 	VEXTRACTF128 $0x01, Y0, X4
 	VADDPS       X4, X0, X0
 	VEXTRACTF128 $0x01, Y1, X4
@@ -107,49 +107,24 @@ four:
 	VSHUFPS      $0x88, X0, X4, X1
 	VSHUFPS      $0xdd, X0, X4, X0
 	VADDPS       X0, X1, X1
-	VHADDPS      X1, X1, X1
-	VHADDPS      X1, X1, X1
 	MOVQ         DX, BX
-	LEAQ         (SP), SI
+	LEAQ         (SP), R8
 
 join:
 	SHRQ   $0x01, BX
 	JCC    store
-	VADDSS (SI), X1, X1
-	ADDQ   $0x04, SI
+	VADDPS (R8), X1, X1
+	ADDQ   $0x00000010, R8
 	JMP    join
 
 store:
-	VMOVSS X1, (SI)
-	INCQ   DX
-	JMP    loop
-
-total:
-	LEAQ  (SP), SI
-	MOVQ  more+24(FP), AX
-	MOVSS rest+16(FP), X0
-	TESTQ AX, AX
-	JNZ   levels
-
-first:
-	VMOVSS (SI), X0
-	ADDQ   $0x04, SI
-	SHRQ   $0x01, DX
-	JCC    first
-
-levels:
-	TESTQ  DX, DX
-	JZ     done
-	SHRQ   $0x01, DX
-	JCC    empty
-	VADDSS (SI), X0, X0
-
-empty:
-	ADDQ $0x04, SI
-	JMP  levels
-
-done:
-	MOVSS X0, ret+32(FP)
+	VMOVUPS X1, (R8)
+	INCQ    DX
+	CMPQ    DX, CX
+	JLT     loop
+	VHADDPS X1, X1, X1
+	VHADDPS X1, X1, X1
+	MOVSS   X1, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -1361,6 +1336,59 @@ DATA signF32<>+24(SB)/4, $0x80000000
 DATA signF32<>+28(SB)/4, $0x80000000
 GLOBL signF32<>(SB), RODATA|NOPTR, $32
 
+// func sqrtF32(out *float32, a *float32, n int)
+// Requires: AVX
+TEXT ·sqrtF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+by4:
+	SUBQ    $0x00000020, DX
+	JL      after4
+	VMOVUPS (CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, 32(AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, 64(AX)(BX*1)
+	VMOVUPS 96(CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, 96(AX)(BX*1)
+	ADDQ    $0x00000080, BX
+	JMP     by4
+
+after4:
+	ADDQ $0x00000020, DX
+
+by1:
+	SUBQ    $0x00000008, DX
+	JL      after1
+	VMOVUPS (CX)(BX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	JMP     by1
+
+after1:
+	ADDQ       $0x00000008, DX
+	JZ         done
+	LEAQ       masks<>+0(SB), SI
+	SHLQ       $0x02, DX
+	SUBQ       DX, SI
+	VMOVUPS    64(SI), Y0
+	VMASKMOVPS (CX)(BX*1), Y0, Y1
+	VSQRTPS    Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func subByF32(out *float32, a *float32, s float32, otherwise float32, n int)
 // Requires: AVX
 TEXT ·subByF32(SB), NOSPLIT, $0-32
@@ -1452,6 +1480,238 @@ loop:
 
 end:
 	MOVQ SI, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func lessF32(out *bool, a *float32, b *float32, n int)
+// Requires: AVX, BMI2
+TEXT ·lessF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x20, BX
+	JL        after4
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x11, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	VMOVUPS   32(CX), Y0
+	VCMPPS    $0x11, 32(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 8(AX)
+	VMOVUPS   64(CX), Y0
+	VCMPPS    $0x11, 64(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 16(AX)
+	VMOVUPS   96(CX), Y0
+	VCMPPS    $0x11, 96(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 24(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x20, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, BX
+
+by1:
+	SUBQ      $0x08, BX
+	JL        after1
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x11, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x08, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, BX
+	VZEROUPPER
+	RET
+
+// func lessEqualF32(out *bool, a *float32, b *float32, n int)
+// Requires: AVX, BMI2
+TEXT ·lessEqualF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x20, BX
+	JL        after4
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x12, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	VMOVUPS   32(CX), Y0
+	VCMPPS    $0x12, 32(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 8(AX)
+	VMOVUPS   64(CX), Y0
+	VCMPPS    $0x12, 64(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 16(AX)
+	VMOVUPS   96(CX), Y0
+	VCMPPS    $0x12, 96(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 24(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x20, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, BX
+
+by1:
+	SUBQ      $0x08, BX
+	JL        after1
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x12, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x08, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, BX
+	VZEROUPPER
+	RET
+
+// func equalF32(out *bool, a *float32, b *float32, n int)
+// Requires: AVX, BMI2
+TEXT ·equalF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x20, BX
+	JL        after4
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x00, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	VMOVUPS   32(CX), Y0
+	VCMPPS    $0x00, 32(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 8(AX)
+	VMOVUPS   64(CX), Y0
+	VCMPPS    $0x00, 64(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 16(AX)
+	VMOVUPS   96(CX), Y0
+	VCMPPS    $0x00, 96(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 24(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x20, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, BX
+
+by1:
+	SUBQ      $0x08, BX
+	JL        after1
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x00, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x08, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, BX
+	VZEROUPPER
+	RET
+
+// func notEqualF32(out *bool, a *float32, b *float32, n int)
+// Requires: AVX, BMI2
+TEXT ·notEqualF32(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x20, BX
+	JL        after4
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x04, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	VMOVUPS   32(CX), Y0
+	VCMPPS    $0x04, 32(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 8(AX)
+	VMOVUPS   64(CX), Y0
+	VCMPPS    $0x04, 64(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 16(AX)
+	VMOVUPS   96(CX), Y0
+	VCMPPS    $0x04, 96(DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, 24(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x20, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, BX
+
+by1:
+	SUBQ      $0x08, BX
+	JL        after1
+	VMOVUPS   (CX), Y0
+	VCMPPS    $0x04, (DX), Y0, Y0
+	VMOVMSKPS Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVQ      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x08, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, BX
 	VZEROUPPER
 	RET
 
@@ -2206,15 +2466,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+// func gemmPackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int, panels int)
 // Requires: AVX, FMA3
-TEXT ·gemmPackedF32(SB), NOSPLIT, $0-48
-	MOVQ   c+0(FP), AX
-	MOVQ   cRow+8(FP), CX
-	MOVQ   a+16(FP), DX
-	MOVQ   b+24(FP), BX
-	MOVQ   depth+32(FP), SI
-	SHLQ   $0x02, CX
+TEXT ·gemmPackedF32(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ cRow+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ panels+48(FP), BX
+	SHLQ $0x02, CX
+
+panel:
+	MOVQ   b+24(FP), SI
+	MOVQ   depth+32(FP), DI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -2227,12 +2490,12 @@ TEXT ·gemmPackedF32(SB), NOSPLIT, $0-48
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
+	SUBQ   $0x04, DI
+	JL     after4
 
 by4:
-	SUBQ         $0x04, SI
-	JL           after4
-	VMOVUPS      (BX), Y12
-	VMOVUPS      32(BX), Y13
+	VMOVUPS      (SI), Y12
+	VMOVUPS      32(SI), Y13
 	VBROADCASTSS (DX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -2251,8 +2514,8 @@ by4:
 	VBROADCASTSS 20(DX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	VMOVUPS      64(BX), Y12
-	VMOVUPS      96(BX), Y13
+	VMOVUPS      64(SI), Y12
+	VMOVUPS      96(SI), Y13
 	VBROADCASTSS 32(DX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -2271,8 +2534,8 @@ by4:
 	VBROADCASTSS 52(DX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	VMOVUPS      128(BX), Y12
-	VMOVUPS      160(BX), Y13
+	VMOVUPS      128(SI), Y12
+	VMOVUPS      160(SI), Y13
 	VBROADCASTSS 64(DX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -2291,8 +2554,8 @@ by4:
 	VBROADCASTSS 84(DX), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	VMOVUPS      192(BX), Y12
-	VMOVUPS      224(BX), Y13
+	VMOVUPS      192(SI), Y12
+	VMOVUPS      224(SI), Y13
 	VBROADCASTSS 96(DX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -2312,17 +2575,18 @@ by4:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x00000080, DX
-	ADDQ         $0x00000100, BX
-	JMP          by4
+	ADDQ         $0x00000100, SI
+	SUBQ         $0x04, DI
+	JGE          by4
 
 after4:
-	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	SUBQ $0x01, DI
+	JL   after1
 
 by1:
-	SUBQ         $0x01, SI
-	JL           after1
-	VMOVUPS      (BX), Y12
-	VMOVUPS      32(BX), Y13
+	VMOVUPS      (SI), Y12
+	VMOVUPS      32(SI), Y13
 	VBROADCASTSS (DX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -2342,33 +2606,34 @@ by1:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x00000020, DX
-	ADDQ         $0x00000040, BX
-	JMP          by1
+	ADDQ         $0x00000040, SI
+	SUBQ         $0x01, DI
+	JGE          by1
 
 after1:
-	ADDQ   $0x01, SI
-	MOVQ   add+40(FP), DX
-	TESTQ  DX, DX
+	ADDQ   $0x01, DI
+	MOVQ   add+40(FP), SI
+	TESTQ  SI, SI
 	JZ     store
-	MOVQ   AX, DX
-	VADDPS (DX), Y0, Y0
-	VADDPS 32(DX), Y1, Y1
-	ADDQ   CX, DX
-	VADDPS (DX), Y2, Y2
-	VADDPS 32(DX), Y3, Y3
-	ADDQ   CX, DX
-	VADDPS (DX), Y4, Y4
-	VADDPS 32(DX), Y5, Y5
-	ADDQ   CX, DX
-	VADDPS (DX), Y6, Y6
-	VADDPS 32(DX), Y7, Y7
-	ADDQ   CX, DX
-	VADDPS (DX), Y8, Y8
-	VADDPS 32(DX), Y9, Y9
-	ADDQ   CX, DX
-	VADDPS (DX), Y10, Y10
-	VADDPS 32(DX), Y11, Y11
-	ADDQ   CX, DX
+	MOVQ   AX, SI
+	VADDPS (SI), Y0, Y0
+	VADDPS 32(SI), Y1, Y1
+	ADDQ   CX, SI
+	VADDPS (SI), Y2, Y2
+	VADDPS 32(SI), Y3, Y3
+	ADDQ   CX, SI
+	VADDPS (SI), Y4, Y4
+	VADDPS 32(SI), Y5, Y5
+	ADDQ   CX, SI
+	VADDPS (SI), Y6, Y6
+	VADDPS 32(SI), Y7, Y7
+	ADDQ   CX, SI
+	VADDPS (SI), Y8, Y8
+	VADDPS 32(SI), Y9, Y9
+	ADDQ   CX, SI
+	VADDPS (SI), Y10, Y10
+	VADDPS 32(SI), Y11, Y11
+	ADDQ   CX, SI
 
 store:
 	VMOVUPS Y0, (AX)
@@ -2389,6 +2654,8 @@ store:
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
 	ADDQ    CX, AX
+	DECQ    BX
+	JNZ     panel
 	VZEROUPPER
 	RET
 
@@ -3928,52 +4195,55 @@ store:
 	VZEROUPPER
 	RET
 
-// func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int)
+// func gemmWidePackedF32(c *float32, cRow int, a *float32, b *float32, depth int, add int, panels int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmWidePackedF32(SB), NOSPLIT, $0-48
-	MOVQ       c+0(FP), AX
-	MOVQ       cRow+8(FP), CX
-	MOVQ       a+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       depth+32(FP), SI
-	SHLQ       $0x02, CX
-	MOVQ       AX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
+TEXT ·gemmWidePackedF32(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ cRow+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ panels+48(FP), BX
+	SHLQ $0x02, CX
+
+panel:
+	MOVQ       b+24(FP), SI
+	MOVQ       depth+32(FP), DI
+	MOVQ       AX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
 	VXORPS     Z0, Z0, Z0
 	VXORPS     Z1, Z1, Z1
 	VXORPS     Z2, Z2, Z2
@@ -3998,12 +4268,12 @@ TEXT ·gemmWidePackedF32(SB), NOSPLIT, $0-48
 	VXORPS     Z21, Z21, Z21
 	VXORPS     Z22, Z22, Z22
 	VXORPS     Z23, Z23, Z23
+	SUBQ       $0x04, DI
+	JL         after4
 
 by4:
-	SUBQ         $0x04, SI
-	JL           after4
-	VMOVUPS      (BX), Z24
-	VMOVUPS      64(BX), Z25
+	VMOVUPS      (SI), Z24
+	VMOVUPS      64(SI), Z25
 	VBROADCASTSS (DX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -4040,8 +4310,8 @@ by4:
 	VBROADCASTSS 44(DX), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	VMOVUPS      128(BX), Z24
-	VMOVUPS      192(BX), Z25
+	VMOVUPS      128(SI), Z24
+	VMOVUPS      192(SI), Z25
 	VBROADCASTSS 48(DX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -4078,8 +4348,8 @@ by4:
 	VBROADCASTSS 92(DX), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	VMOVUPS      256(BX), Z24
-	VMOVUPS      320(BX), Z25
+	VMOVUPS      256(SI), Z24
+	VMOVUPS      320(SI), Z25
 	VBROADCASTSS 96(DX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -4116,8 +4386,8 @@ by4:
 	VBROADCASTSS 140(DX), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	VMOVUPS      384(BX), Z24
-	VMOVUPS      448(BX), Z25
+	VMOVUPS      384(SI), Z24
+	VMOVUPS      448(SI), Z25
 	VBROADCASTSS 144(DX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -4155,17 +4425,18 @@ by4:
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         $0x000000c0, DX
-	ADDQ         $0x00000200, BX
-	JMP          by4
+	ADDQ         $0x00000200, SI
+	SUBQ         $0x04, DI
+	JGE          by4
 
 after4:
-	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	SUBQ $0x01, DI
+	JL   after1
 
 by1:
-	SUBQ         $0x01, SI
-	JL           after1
-	VMOVUPS      (BX), Z24
-	VMOVUPS      64(BX), Z25
+	VMOVUPS      (SI), Z24
+	VMOVUPS      64(SI), Z25
 	VBROADCASTSS (DX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -4203,51 +4474,52 @@ by1:
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         $0x00000030, DX
-	ADDQ         $0x00000080, BX
-	JMP          by1
+	ADDQ         $0x00000080, SI
+	SUBQ         $0x01, DI
+	JGE          by1
 
 after1:
-	ADDQ   $0x01, SI
-	MOVQ   add+40(FP), DX
-	TESTQ  DX, DX
+	ADDQ   $0x01, DI
+	MOVQ   add+40(FP), SI
+	TESTQ  SI, SI
 	JZ     store
-	MOVQ   AX, DX
-	VADDPS (DX), Z0, Z0
-	VADDPS 64(DX), Z1, Z1
-	ADDQ   CX, DX
-	VADDPS (DX), Z2, Z2
-	VADDPS 64(DX), Z3, Z3
-	ADDQ   CX, DX
-	VADDPS (DX), Z4, Z4
-	VADDPS 64(DX), Z5, Z5
-	ADDQ   CX, DX
-	VADDPS (DX), Z6, Z6
-	VADDPS 64(DX), Z7, Z7
-	ADDQ   CX, DX
-	VADDPS (DX), Z8, Z8
-	VADDPS 64(DX), Z9, Z9
-	ADDQ   CX, DX
-	VADDPS (DX), Z10, Z10
-	VADDPS 64(DX), Z11, Z11
-	ADDQ   CX, DX
-	VADDPS (DX), Z12, Z12
-	VADDPS 64(DX), Z13, Z13
-	ADDQ   CX, DX
-	VADDPS (DX), Z14, Z14
-	VADDPS 64(DX), Z15, Z15
-	ADDQ   CX, DX
-	VADDPS (DX), Z16, Z16
-	VADDPS 64(DX), Z17, Z17
-	ADDQ   CX, DX
-	VADDPS (DX), Z18, Z18
-	VADDPS 64(DX), Z19, Z19
-	ADDQ   CX, DX
-	VADDPS (DX), Z20, Z20
-	VADDPS 64(DX), Z21, Z21
-	ADDQ   CX, DX
-	VADDPS (DX), Z22, Z22
-	VADDPS 64(DX), Z23, Z23
-	ADDQ   CX, DX
+	MOVQ   AX, SI
+	VADDPS (SI), Z0, Z0
+	VADDPS 64(SI), Z1, Z1
+	ADDQ   CX, SI
+	VADDPS (SI), Z2, Z2
+	VADDPS 64(SI), Z3, Z3
+	ADDQ   CX, SI
+	VADDPS (SI), Z4, Z4
+	VADDPS 64(SI), Z5, Z5
+	ADDQ   CX, SI
+	VADDPS (SI), Z6, Z6
+	VADDPS 64(SI), Z7, Z7
+	ADDQ   CX, SI
+	VADDPS (SI), Z8, Z8
+	VADDPS 64(SI), Z9, Z9
+	ADDQ   CX, SI
+	VADDPS (SI), Z10, Z10
+	VADDPS 64(SI), Z11, Z11
+	ADDQ   CX, SI
+	VADDPS (SI), Z12, Z12
+	VADDPS 64(SI), Z13, Z13
+	ADDQ   CX, SI
+	VADDPS (SI), Z14, Z14
+	VADDPS 64(SI), Z15, Z15
+	ADDQ   CX, SI
+	VADDPS (SI), Z16, Z16
+	VADDPS 64(SI), Z17, Z17
+	ADDQ   CX, SI
+	VADDPS (SI), Z18, Z18
+	VADDPS 64(SI), Z19, Z19
+	ADDQ   CX, SI
+	VADDPS (SI), Z20, Z20
+	VADDPS 64(SI), Z21, Z21
+	ADDQ   CX, SI
+	VADDPS (SI), Z22, Z22
+	VADDPS 64(SI), Z23, Z23
+	ADDQ   CX, SI
 
 store:
 	VMOVUPS Z0, (AX)
@@ -4286,6 +4558,8 @@ store:
 	VMOVUPS Z22, (AX)
 	VMOVUPS Z23, 64(AX)
 	ADDQ    CX, AX
+	DECQ    BX
+	JNZ     panel
 	VZEROUPPER
 	RET
 
@@ -4484,6 +4758,61 @@ loop:
 	VZEROUPPER
 	RET
 
+// func piecesF32(dst *float32, src *float32, from int, dstRow int, srcRow int, rows int, pieces *byte, n int)
+// Requires: AVX, AVX512F
+TEXT ·piecesF32(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ from+16(FP), DX
+	MOVQ dstRow+24(FP), BX
+	MOVQ srcRow+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ pieces+48(FP), R8
+	MOVQ n+56(FP), R9
+	LEAQ (CX)(DX*4), CX
+	SHLQ $0x02, BX
+	SHLQ $0x02, SI
+
+piece:
+	MOVQ    (R8), DX
+	LEAQ    (CX)(DX*4), DX
+	MOVQ    8(R8), R10
+	LEAQ    (CX)(R10*4), R10
+	MOVLQSX 16(R8), R11
+	LEAQ    (AX)(R11*4), R11
+	KMOVW   20(R8), K1
+	KMOVW   22(R8), K2
+	KMOVW   24(R8), K3
+	MOVQ    DI, R12
+	CMPW    22(R8), $0x00
+	JE      one
+
+two:
+	VMOVUPS.Z (DX), K1, Z0
+	ADDQ      SI, DX
+	VMOVUPS   (R10), K2, Z0
+	ADDQ      SI, R10
+	VMOVUPS   Z0, K3, (R11)
+	ADDQ      BX, R11
+	DECQ      R12
+	JNZ       two
+	JMP       next
+
+one:
+	VMOVUPS.Z (DX), K1, Z0
+	ADDQ      SI, DX
+	VMOVUPS   Z0, K3, (R11)
+	ADDQ      BX, R11
+	DECQ      R12
+	JNZ       one
+
+next:
+	ADDQ $0x20, R8
+	DECQ R9
+	JNZ  piece
+	VZEROUPPER
+	RET
+
 // func sumBlockF64(x *float64, n int) float64
 // Requires: AVX, SSE2
 TEXT ·sumBlockF64(SB), NOSPLIT, $0-24
@@ -4523,16 +4852,17 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumTreeF64(x *float64, fours int, rest float64, more int) float64
+// func sumTreeF64(x *float64, blocks int) float64
 // Requires: AVX, MMX+, SSE2
-TEXT ·sumTreeF64(SB), NOSPLIT, $80-40
+TEXT ·sumTreeF64(SB), NOSPLIT, $256-24
 	MOVQ x+0(FP), AX
-	MOVQ fours+8(FP), CX
+	MOVQ blocks+8(FP), CX
+	MOVQ CX, SI
+	SHLQ $0x0a, SI
+	LEAQ (SI)(SI*2), DI
 	XORQ DX, DX
 
 loop:
-	CMPQ   DX, CX
-	JGE    total
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -4544,85 +4874,59 @@ loop:
 	MOVQ   $0x00000008, BX
 
 four:
-	PREFETCHT0   4096(AX)
-	PREFETCHT0   5120(AX)
-	PREFETCHT0   6144(AX)
-	PREFETCHT0   7168(AX)
-	VADDPD       (AX), Y0, Y0
-	VADDPD       32(AX), Y1, Y1
-	VADDPD       1024(AX), Y2, Y2
-	VADDPD       1056(AX), Y3, Y3
-	VADDPD       2048(AX), Y4, Y4
-	VADDPD       2080(AX), Y5, Y5
-	VADDPD       3072(AX), Y6, Y6
-	VADDPD       3104(AX), Y7, Y7
-	VADDPD       64(AX), Y0, Y0
-	VADDPD       96(AX), Y1, Y1
-	VADDPD       1088(AX), Y2, Y2
-	VADDPD       1120(AX), Y3, Y3
-	VADDPD       2112(AX), Y4, Y4
-	VADDPD       2144(AX), Y5, Y5
-	VADDPD       3136(AX), Y6, Y6
-	VADDPD       3168(AX), Y7, Y7
-	ADDQ         $0x00000080, AX
-	DECQ         BX
-	JNZ          four
-	ADDQ         $0x00000c00, AX
-	VADDPD       Y1, Y0, Y0
-	VADDPD       Y3, Y2, Y2
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y7, Y6, Y6
-	VPERM2F128   $0x20, Y2, Y0, Y1
-	VPERM2F128   $0x31, Y2, Y0, Y0
-	VADDPD       Y0, Y1, Y1
-	VPERM2F128   $0x20, Y6, Y4, Y0
-	VPERM2F128   $0x31, Y6, Y4, Y2
-	VADDPD       Y2, Y0, Y0
-	VHADDPD      Y0, Y1, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VHADDPD      X0, X0, X0
-	MOVQ         DX, BX
-	LEAQ         (SP), SI
+	PREFETCHT0 4096(AX)
+	PREFETCHT0 4096(AX)(SI*1)
+	PREFETCHT0 4096(AX)(SI*2)
+	PREFETCHT0 4096(AX)(DI*1)
+	VADDPD     (AX), Y0, Y0
+	VADDPD     32(AX), Y1, Y1
+	VADDPD     (AX)(SI*1), Y2, Y2
+	VADDPD     32(AX)(SI*1), Y3, Y3
+	VADDPD     (AX)(SI*2), Y4, Y4
+	VADDPD     32(AX)(SI*2), Y5, Y5
+	VADDPD     (AX)(DI*1), Y6, Y6
+	VADDPD     32(AX)(DI*1), Y7, Y7
+	VADDPD     64(AX), Y0, Y0
+	VADDPD     96(AX), Y1, Y1
+	VADDPD     64(AX)(SI*1), Y2, Y2
+	VADDPD     96(AX)(SI*1), Y3, Y3
+	VADDPD     64(AX)(SI*2), Y4, Y4
+	VADDPD     96(AX)(SI*2), Y5, Y5
+	VADDPD     64(AX)(DI*1), Y6, Y6
+	VADDPD     96(AX)(DI*1), Y7, Y7
+	ADDQ       $0x00000080, AX
+	DECQ       BX
+	JNZ        four
+	VADDPD     Y1, Y0, Y0
+	VADDPD     Y3, Y2, Y2
+	VADDPD     Y5, Y4, Y4
+	VADDPD     Y7, Y6, Y6
+	VPERM2F128 $0x20, Y2, Y0, Y1
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VADDPD     Y0, Y1, Y1
+	VPERM2F128 $0x20, Y6, Y4, Y0
+	VPERM2F128 $0x31, Y6, Y4, Y2
+	VADDPD     Y2, Y0, Y0
+	VHADDPD    Y0, Y1, Y0
+	MOVQ       DX, BX
+	LEAQ       (SP), R8
 
 join:
 	SHRQ   $0x01, BX
 	JCC    store
-	VADDSD (SI), X0, X0
-	ADDQ   $0x08, SI
+	VADDPD (R8), Y0, Y0
+	ADDQ   $0x00000020, R8
 	JMP    join
 
 store:
-	VMOVSD X0, (SI)
-	INCQ   DX
-	JMP    loop
-
-total:
-	LEAQ  (SP), SI
-	MOVQ  more+24(FP), AX
-	MOVSD rest+16(FP), X0
-	TESTQ AX, AX
-	JNZ   levels
-
-first:
-	VMOVSD (SI), X0
-	ADDQ   $0x08, SI
-	SHRQ   $0x01, DX
-	JCC    first
-
-levels:
-	TESTQ  DX, DX
-	JZ     done
-	SHRQ   $0x01, DX
-	JCC    empty
-	VADDSD (SI), X0, X0
-
-empty:
-	ADDQ $0x08, SI
-	JMP  levels
-
-done:
-	MOVSD X0, ret+32(FP)
+	VMOVUPD      Y0, (R8)
+	INCQ         DX
+	CMPQ         DX, CX
+	JLT          loop
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VHADDPD      X0, X0, X0
+	MOVSD        X0, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -5766,6 +6070,59 @@ DATA signF64<>+16(SB)/8, $0x8000000000000000
 DATA signF64<>+24(SB)/8, $0x8000000000000000
 GLOBL signF64<>(SB), RODATA|NOPTR, $32
 
+// func sqrtF64(out *float64, a *float64, n int)
+// Requires: AVX
+TEXT ·sqrtF64(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+by4:
+	SUBQ    $0x00000010, DX
+	JL      after4
+	VMOVUPD (CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, (AX)(BX*1)
+	VMOVUPD 32(CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, 32(AX)(BX*1)
+	VMOVUPD 64(CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, 64(AX)(BX*1)
+	VMOVUPD 96(CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, 96(AX)(BX*1)
+	ADDQ    $0x00000080, BX
+	JMP     by4
+
+after4:
+	ADDQ $0x00000010, DX
+
+by1:
+	SUBQ    $0x00000004, DX
+	JL      after1
+	VMOVUPD (CX)(BX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPD Y0, (AX)(BX*1)
+	ADDQ    $0x00000020, BX
+	JMP     by1
+
+after1:
+	ADDQ       $0x00000004, DX
+	JZ         done
+	LEAQ       masks<>+0(SB), SI
+	SHLQ       $0x03, DX
+	SUBQ       DX, SI
+	VMOVUPS    64(SI), Y0
+	VMASKMOVPD (CX)(BX*1), Y0, Y1
+	VSQRTPD    Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
 // func subByF64(out *float64, a *float64, s float64, otherwise float64, n int)
 // Requires: AVX
 TEXT ·subByF64(SB), NOSPLIT, $0-40
@@ -5857,6 +6214,238 @@ loop:
 
 end:
 	MOVQ SI, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func lessF64(out *bool, a *float64, b *float64, n int)
+// Requires: AVX, BMI2
+TEXT ·lessF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x10, BX
+	JL        after4
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x11, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	VMOVUPD   32(CX), Y0
+	VCMPPD    $0x11, 32(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 4(AX)
+	VMOVUPD   64(CX), Y0
+	VCMPPD    $0x11, 64(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 8(AX)
+	VMOVUPD   96(CX), Y0
+	VCMPPD    $0x11, 96(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 12(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x10, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x10, BX
+
+by1:
+	SUBQ      $0x04, BX
+	JL        after1
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x11, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x04, BX
+	VZEROUPPER
+	RET
+
+// func lessEqualF64(out *bool, a *float64, b *float64, n int)
+// Requires: AVX, BMI2
+TEXT ·lessEqualF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x10, BX
+	JL        after4
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x12, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	VMOVUPD   32(CX), Y0
+	VCMPPD    $0x12, 32(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 4(AX)
+	VMOVUPD   64(CX), Y0
+	VCMPPD    $0x12, 64(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 8(AX)
+	VMOVUPD   96(CX), Y0
+	VCMPPD    $0x12, 96(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 12(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x10, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x10, BX
+
+by1:
+	SUBQ      $0x04, BX
+	JL        after1
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x12, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x04, BX
+	VZEROUPPER
+	RET
+
+// func equalF64(out *bool, a *float64, b *float64, n int)
+// Requires: AVX, BMI2
+TEXT ·equalF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x10, BX
+	JL        after4
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x00, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	VMOVUPD   32(CX), Y0
+	VCMPPD    $0x00, 32(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 4(AX)
+	VMOVUPD   64(CX), Y0
+	VCMPPD    $0x00, 64(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 8(AX)
+	VMOVUPD   96(CX), Y0
+	VCMPPD    $0x00, 96(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 12(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x10, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x10, BX
+
+by1:
+	SUBQ      $0x04, BX
+	JL        after1
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x00, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x04, BX
+	VZEROUPPER
+	RET
+
+// func notEqualF64(out *bool, a *float64, b *float64, n int)
+// Requires: AVX, BMI2
+TEXT ·notEqualF64(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ $0x0101010101010101, SI
+
+by4:
+	SUBQ      $0x10, BX
+	JL        after4
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x04, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	VMOVUPD   32(CX), Y0
+	VCMPPD    $0x04, 32(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 4(AX)
+	VMOVUPD   64(CX), Y0
+	VCMPPD    $0x04, 64(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 8(AX)
+	VMOVUPD   96(CX), Y0
+	VCMPPD    $0x04, 96(DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, 12(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x80, DX
+	ADDQ      $0x10, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x10, BX
+
+by1:
+	SUBQ      $0x04, BX
+	JL        after1
+	VMOVUPD   (CX), Y0
+	VCMPPD    $0x04, (DX), Y0, Y0
+	VMOVMSKPD Y0, DI
+	PDEPQ     SI, DI, DI
+	MOVL      DI, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, DX
+	ADDQ      $0x04, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x04, BX
 	VZEROUPPER
 	RET
 
@@ -6599,15 +7188,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+// func gemmPackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int, panels int)
 // Requires: AVX, FMA3
-TEXT ·gemmPackedF64(SB), NOSPLIT, $0-48
-	MOVQ   c+0(FP), AX
-	MOVQ   cRow+8(FP), CX
-	MOVQ   a+16(FP), DX
-	MOVQ   b+24(FP), BX
-	MOVQ   depth+32(FP), SI
-	SHLQ   $0x03, CX
+TEXT ·gemmPackedF64(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ cRow+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ panels+48(FP), BX
+	SHLQ $0x03, CX
+
+panel:
+	MOVQ   b+24(FP), SI
+	MOVQ   depth+32(FP), DI
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -6620,12 +7212,12 @@ TEXT ·gemmPackedF64(SB), NOSPLIT, $0-48
 	VXORPD Y9, Y9, Y9
 	VXORPD Y10, Y10, Y10
 	VXORPD Y11, Y11, Y11
+	SUBQ   $0x04, DI
+	JL     after4
 
 by4:
-	SUBQ         $0x04, SI
-	JL           after4
-	VMOVUPD      (BX), Y12
-	VMOVUPD      32(BX), Y13
+	VMOVUPD      (SI), Y12
+	VMOVUPD      32(SI), Y13
 	VBROADCASTSD (DX), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -6644,8 +7236,8 @@ by4:
 	VBROADCASTSD 40(DX), Y14
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
-	VMOVUPD      64(BX), Y12
-	VMOVUPD      96(BX), Y13
+	VMOVUPD      64(SI), Y12
+	VMOVUPD      96(SI), Y13
 	VBROADCASTSD 64(DX), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -6664,8 +7256,8 @@ by4:
 	VBROADCASTSD 104(DX), Y14
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
-	VMOVUPD      128(BX), Y12
-	VMOVUPD      160(BX), Y13
+	VMOVUPD      128(SI), Y12
+	VMOVUPD      160(SI), Y13
 	VBROADCASTSD 128(DX), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -6684,8 +7276,8 @@ by4:
 	VBROADCASTSD 168(DX), Y14
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
-	VMOVUPD      192(BX), Y12
-	VMOVUPD      224(BX), Y13
+	VMOVUPD      192(SI), Y12
+	VMOVUPD      224(SI), Y13
 	VBROADCASTSD 192(DX), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -6705,17 +7297,18 @@ by4:
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
 	ADDQ         $0x00000100, DX
-	ADDQ         $0x00000100, BX
-	JMP          by4
+	ADDQ         $0x00000100, SI
+	SUBQ         $0x04, DI
+	JGE          by4
 
 after4:
-	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	SUBQ $0x01, DI
+	JL   after1
 
 by1:
-	SUBQ         $0x01, SI
-	JL           after1
-	VMOVUPD      (BX), Y12
-	VMOVUPD      32(BX), Y13
+	VMOVUPD      (SI), Y12
+	VMOVUPD      32(SI), Y13
 	VBROADCASTSD (DX), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -6735,33 +7328,34 @@ by1:
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
 	ADDQ         $0x00000040, DX
-	ADDQ         $0x00000040, BX
-	JMP          by1
+	ADDQ         $0x00000040, SI
+	SUBQ         $0x01, DI
+	JGE          by1
 
 after1:
-	ADDQ   $0x01, SI
-	MOVQ   add+40(FP), DX
-	TESTQ  DX, DX
+	ADDQ   $0x01, DI
+	MOVQ   add+40(FP), SI
+	TESTQ  SI, SI
 	JZ     store
-	MOVQ   AX, DX
-	VADDPD (DX), Y0, Y0
-	VADDPD 32(DX), Y1, Y1
-	ADDQ   CX, DX
-	VADDPD (DX), Y2, Y2
-	VADDPD 32(DX), Y3, Y3
-	ADDQ   CX, DX
-	VADDPD (DX), Y4, Y4
-	VADDPD 32(DX), Y5, Y5
-	ADDQ   CX, DX
-	VADDPD (DX), Y6, Y6
-	VADDPD 32(DX), Y7, Y7
-	ADDQ   CX, DX
-	VADDPD (DX), Y8, Y8
-	VADDPD 32(DX), Y9, Y9
-	ADDQ   CX, DX
-	VADDPD (DX), Y10, Y10
-	VADDPD 32(DX), Y11, Y11
-	ADDQ   CX, DX
+	MOVQ   AX, SI
+	VADDPD (SI), Y0, Y0
+	VADDPD 32(SI), Y1, Y1
+	ADDQ   CX, SI
+	VADDPD (SI), Y2, Y2
+	VADDPD 32(SI), Y3, Y3
+	ADDQ   CX, SI
+	VADDPD (SI), Y4, Y4
+	VADDPD 32(SI), Y5, Y5
+	ADDQ   CX, SI
+	VADDPD (SI), Y6, Y6
+	VADDPD 32(SI), Y7, Y7
+	ADDQ   CX, SI
+	VADDPD (SI), Y8, Y8
+	VADDPD 32(SI), Y9, Y9
+	ADDQ   CX, SI
+	VADDPD (SI), Y10, Y10
+	VADDPD 32(SI), Y11, Y11
+	ADDQ   CX, SI
 
 store:
 	VMOVUPD Y0, (AX)
@@ -6782,6 +7376,8 @@ store:
 	VMOVUPD Y10, (AX)
 	VMOVUPD Y11, 32(AX)
 	ADDQ    CX, AX
+	DECQ    BX
+	JNZ     panel
 	VZEROUPPER
 	RET
 
@@ -8321,52 +8917,55 @@ store:
 	VZEROUPPER
 	RET
 
-// func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int)
+// func gemmWidePackedF64(c *float64, cRow int, a *float64, b *float64, depth int, add int, panels int)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
-TEXT ·gemmWidePackedF64(SB), NOSPLIT, $0-48
-	MOVQ       c+0(FP), AX
-	MOVQ       cRow+8(FP), CX
-	MOVQ       a+16(FP), DX
-	MOVQ       b+24(FP), BX
-	MOVQ       depth+32(FP), SI
-	SHLQ       $0x03, CX
-	MOVQ       AX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 127(DI)
-	ADDQ       CX, DI
+TEXT ·gemmWidePackedF64(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ cRow+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ panels+48(FP), BX
+	SHLQ $0x03, CX
+
+panel:
+	MOVQ       b+24(FP), SI
+	MOVQ       depth+32(FP), DI
+	MOVQ       AX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 127(R8)
+	ADDQ       CX, R8
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8391,12 +8990,12 @@ TEXT ·gemmWidePackedF64(SB), NOSPLIT, $0-48
 	VXORPD     Z21, Z21, Z21
 	VXORPD     Z22, Z22, Z22
 	VXORPD     Z23, Z23, Z23
+	SUBQ       $0x04, DI
+	JL         after4
 
 by4:
-	SUBQ         $0x04, SI
-	JL           after4
-	VMOVUPD      (BX), Z24
-	VMOVUPD      64(BX), Z25
+	VMOVUPD      (SI), Z24
+	VMOVUPD      64(SI), Z25
 	VBROADCASTSD (DX), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
@@ -8433,8 +9032,8 @@ by4:
 	VBROADCASTSD 88(DX), Z26
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
-	VMOVUPD      128(BX), Z24
-	VMOVUPD      192(BX), Z25
+	VMOVUPD      128(SI), Z24
+	VMOVUPD      192(SI), Z25
 	VBROADCASTSD 96(DX), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
@@ -8471,8 +9070,8 @@ by4:
 	VBROADCASTSD 184(DX), Z26
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
-	VMOVUPD      256(BX), Z24
-	VMOVUPD      320(BX), Z25
+	VMOVUPD      256(SI), Z24
+	VMOVUPD      320(SI), Z25
 	VBROADCASTSD 192(DX), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
@@ -8509,8 +9108,8 @@ by4:
 	VBROADCASTSD 280(DX), Z26
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
-	VMOVUPD      384(BX), Z24
-	VMOVUPD      448(BX), Z25
+	VMOVUPD      384(SI), Z24
+	VMOVUPD      448(SI), Z25
 	VBROADCASTSD 288(DX), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
@@ -8548,17 +9147,18 @@ by4:
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
 	ADDQ         $0x00000180, DX
-	ADDQ         $0x00000200, BX
-	JMP          by4
+	ADDQ         $0x00000200, SI
+	SUBQ         $0x04, DI
+	JGE          by4
 
 after4:
-	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	SUBQ $0x01, DI
+	JL   after1
 
 by1:
-	SUBQ         $0x01, SI
-	JL           after1
-	VMOVUPD      (BX), Z24
-	VMOVUPD      64(BX), Z25
+	VMOVUPD      (SI), Z24
+	VMOVUPD      64(SI), Z25
 	VBROADCASTSD (DX), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
@@ -8596,51 +9196,52 @@ by1:
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
 	ADDQ         $0x00000060, DX
-	ADDQ         $0x00000080, BX
-	JMP          by1
+	ADDQ         $0x00000080, SI
+	SUBQ         $0x01, DI
+	JGE          by1
 
 after1:
-	ADDQ   $0x01, SI
-	MOVQ   add+40(FP), DX
-	TESTQ  DX, DX
+	ADDQ   $0x01, DI
+	MOVQ   add+40(FP), SI
+	TESTQ  SI, SI
 	JZ     store
-	MOVQ   AX, DX
-	VADDPD (DX), Z0, Z0
-	VADDPD 64(DX), Z1, Z1
-	ADDQ   CX, DX
-	VADDPD (DX), Z2, Z2
-	VADDPD 64(DX), Z3, Z3
-	ADDQ   CX, DX
-	VADDPD (DX), Z4, Z4
-	VADDPD 64(DX), Z5, Z5
-	ADDQ   CX, DX
-	VADDPD (DX), Z6, Z6
-	VADDPD 64(DX), Z7, Z7
-	ADDQ   CX, DX
-	VADDPD (DX), Z8, Z8
-	VADDPD 64(DX), Z9, Z9
-	ADDQ   CX, DX
-	VADDPD (DX), Z10, Z10
-	VADDPD 64(DX), Z11, Z11
-	ADDQ   CX, DX
-	VADDPD (DX), Z12, Z12
-	VADDPD 64(DX), Z13, Z13
-	ADDQ   CX, DX
-	VADDPD (DX), Z14, Z14
-	VADDPD 64(DX), Z15, Z15
-	ADDQ   CX, DX
-	VADDPD (DX), Z16, Z16
-	VADDPD 64(DX), Z17, Z17
-	ADDQ   CX, DX
-	VADDPD (DX), Z18, Z18
-	VADDPD 64(DX), Z19, Z19
-	ADDQ   CX, DX
-	VADDPD (DX), Z20, Z20
-	VADDPD 64(DX), Z21, Z21
-	ADDQ   CX, DX
-	VADDPD (DX), Z22, Z22
-	VADDPD 64(DX), Z23, Z23
-	ADDQ   CX, DX
+	MOVQ   AX, SI
+	VADDPD (SI), Z0, Z0
+	VADDPD 64(SI), Z1, Z1
+	ADDQ   CX, SI
+	VADDPD (SI), Z2, Z2
+	VADDPD 64(SI), Z3, Z3
+	ADDQ   CX, SI
+	VADDPD (SI), Z4, Z4
+	VADDPD 64(SI), Z5, Z5
+	ADDQ   CX, SI
+	VADDPD (SI), Z6, Z6
+	VADDPD 64(SI), Z7, Z7
+	ADDQ   CX, SI
+	VADDPD (SI), Z8, Z8
+	VADDPD 64(SI), Z9, Z9
+	ADDQ   CX, SI
+	VADDPD (SI), Z10, Z10
+	VADDPD 64(SI), Z11, Z11
+	ADDQ   CX, SI
+	VADDPD (SI), Z12, Z12
+	VADDPD 64(SI), Z13, Z13
+	ADDQ   CX, SI
+	VADDPD (SI), Z14, Z14
+	VADDPD 64(SI), Z15, Z15
+	ADDQ   CX, SI
+	VADDPD (SI), Z16, Z16
+	VADDPD 64(SI), Z17, Z17
+	ADDQ   CX, SI
+	VADDPD (SI), Z18, Z18
+	VADDPD 64(SI), Z19, Z19
+	ADDQ   CX, SI
+	VADDPD (SI), Z20, Z20
+	VADDPD 64(SI), Z21, Z21
+	ADDQ   CX, SI
+	VADDPD (SI), Z22, Z22
+	VADDPD 64(SI), Z23, Z23
+	ADDQ   CX, SI
 
 store:
 	VMOVUPD Z0, (AX)
@@ -8679,6 +9280,8 @@ store:
 	VMOVUPD Z22, (AX)
 	VMOVUPD Z23, 64(AX)
 	ADDQ    CX, AX
+	DECQ    BX
+	JNZ     panel
 	VZEROUPPER
 	RET
 
@@ -8763,6 +9366,281 @@ loop:
 	ADDQ       $0x20, DX
 	DECQ       SI
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func piecesF64(dst *float64, src *float64, from int, dstRow int, srcRow int, rows int, pieces *byte, n int)
+// Requires: AVX, AVX512F
+TEXT ·piecesF64(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ from+16(FP), DX
+	MOVQ dstRow+24(FP), BX
+	MOVQ srcRow+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ pieces+48(FP), R8
+	MOVQ n+56(FP), R9
+	LEAQ (CX)(DX*8), CX
+	SHLQ $0x03, BX
+	SHLQ $0x03, SI
+
+piece:
+	MOVQ    (R8), DX
+	LEAQ    (CX)(DX*8), DX
+	MOVQ    8(R8), R10
+	LEAQ    (CX)(R10*8), R10
+	MOVLQSX 16(R8), R11
+	LEAQ    (AX)(R11*8), R11
+	KMOVW   20(R8), K1
+	KMOVW   22(R8), K2
+	KMOVW   24(R8), K3
+	MOVQ    DI, R12
+	CMPW    22(R8), $0x00
+	JE      one
+
+two:
+	VMOVUPD.Z (DX), K1, Z0
+	ADDQ      SI, DX
+	VMOVUPD   (R10), K2, Z0
+	ADDQ      SI, R10
+	VMOVUPD   Z0, K3, (R11)
+	ADDQ      BX, R11
+	DECQ      R12
+	JNZ       two
+	JMP       next
+
+one:
+	VMOVUPD.Z (DX), K1, Z0
+	ADDQ      SI, DX
+	VMOVUPD   Z0, K3, (R11)
+	ADDQ      BX, R11
+	DECQ      R12
+	JNZ       one
+
+next:
+	ADDQ $0x20, R8
+	DECQ R9
+	JNZ  piece
+	VZEROUPPER
+	RET
+
+// func uint8ToF32(out *float32, x *uint8, n int)
+// Requires: AVX, AVX2
+TEXT ·uint8ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VPMOVZXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVZXBD 8(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVZXBD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVZXBD 24(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VPMOVZXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x08, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
+	VZEROUPPER
+	RET
+
+// func int8ToF32(out *float32, x *int8, n int)
+// Requires: AVX, AVX2
+TEXT ·int8ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VPMOVSXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVSXBD 8(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVSXBD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVSXBD 24(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VPMOVSXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x08, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
+	VZEROUPPER
+	RET
+
+// func uint16ToF32(out *float32, x *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·uint16ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VPMOVZXWD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVZXWD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVZXWD 32(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVZXWD 48(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VPMOVZXWD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
+	VZEROUPPER
+	RET
+
+// func int16ToF32(out *float32, x *int16, n int)
+// Requires: AVX, AVX2
+TEXT ·int16ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VPMOVSXWD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVSXWD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVSXWD 32(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVSXWD 48(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VPMOVSXWD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
+	VZEROUPPER
+	RET
+
+// func int32ToF32(out *float32, x *int32, n int)
+// Requires: AVX
+TEXT ·int32ToF32(SB), NOSPLIT, $0-24
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+
+by4:
+	SUBQ      $0x20, DX
+	JL        after4
+	VMOVDQU   (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VMOVDQU   32(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VMOVDQU   64(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VMOVDQU   96(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x80, CX
+	ADDQ      $0x00000080, AX
+	JMP       by4
+
+after4:
+	ADDQ $0x20, DX
+
+by1:
+	SUBQ      $0x08, DX
+	JL        after1
+	VMOVDQU   (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x00000020, AX
+	JMP       by1
+
+after1:
+	ADDQ $0x08, DX
 	VZEROUPPER
 	RET
 
@@ -12130,9 +13008,18 @@ log_results_written:
 	VZEROUPPER
 	RET
 
-// func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool)
+// func chainF32(out *float32, x *float32, links *byte, count int, from int, n int, past bool) uint32
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·chainF32(SB), NOSPLIT, $0-49
+TEXT ·chainF32(SB), NOSPLIT, $8-60
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	TESTL    $0x00000012, AX
+	JZ       clear
+	ANDL     $-19, AX
+	MOVL     AX, (SP)
+	VLDMXCSR (SP)
+
+clear:
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ links+16(FP), DX
@@ -12157,41 +13044,25 @@ block:
 	JMP     block_first0
 
 block_op0:
-	VMOVUPS (R11)(R13*1), Z8
-	VADDPS  Z8, Z0, Z0
-	VMOVUPS 64(R11)(R13*1), Z8
-	VADDPS  Z8, Z1, Z1
-	VMOVUPS 128(R11)(R13*1), Z8
-	VADDPS  Z8, Z2, Z2
-	VMOVUPS 192(R11)(R13*1), Z8
-	VADDPS  Z8, Z3, Z3
-	VMOVUPS 256(R11)(R13*1), Z8
-	VADDPS  Z8, Z4, Z4
-	VMOVUPS 320(R11)(R13*1), Z8
-	VADDPS  Z8, Z5, Z5
-	VMOVUPS 384(R11)(R13*1), Z8
-	VADDPS  Z8, Z6, Z6
-	VMOVUPS 448(R11)(R13*1), Z8
-	VADDPS  Z8, Z7, Z7
+	VMOVUPS (R11)(R13*1), Z0
+	VMOVUPS 64(R11)(R13*1), Z1
+	VMOVUPS 128(R11)(R13*1), Z2
+	VMOVUPS 192(R11)(R13*1), Z3
+	VMOVUPS 256(R11)(R13*1), Z4
+	VMOVUPS 320(R11)(R13*1), Z5
+	VMOVUPS 384(R11)(R13*1), Z6
+	VMOVUPS 448(R11)(R13*1), Z7
 	JMP     block_next0
 
 block_op1:
-	VMOVUPS (R11)(R13*1), Z8
-	VADDPS  Z0, Z8, Z0
-	VMOVUPS 64(R11)(R13*1), Z8
-	VADDPS  Z1, Z8, Z1
-	VMOVUPS 128(R11)(R13*1), Z8
-	VADDPS  Z2, Z8, Z2
-	VMOVUPS 192(R11)(R13*1), Z8
-	VADDPS  Z3, Z8, Z3
-	VMOVUPS 256(R11)(R13*1), Z8
-	VADDPS  Z4, Z8, Z4
-	VMOVUPS 320(R11)(R13*1), Z8
-	VADDPS  Z5, Z8, Z5
-	VMOVUPS 384(R11)(R13*1), Z8
-	VADDPS  Z6, Z8, Z6
-	VMOVUPS 448(R11)(R13*1), Z8
-	VADDPS  Z7, Z8, Z7
+	VMOVUPS Z0, (R11)(R13*1)
+	VMOVUPS Z1, 64(R11)(R13*1)
+	VMOVUPS Z2, 128(R11)(R13*1)
+	VMOVUPS Z3, 192(R11)(R13*1)
+	VMOVUPS Z4, 256(R11)(R13*1)
+	VMOVUPS Z5, 320(R11)(R13*1)
+	VMOVUPS Z6, 384(R11)(R13*1)
+	VMOVUPS Z7, 448(R11)(R13*1)
 	JMP     block_next0
 
 block_op2:
@@ -12215,21 +13086,21 @@ block_op2:
 
 block_op3:
 	VMOVUPS (R11)(R13*1), Z8
-	VMULPS  Z0, Z8, Z0
+	VADDPS  Z8, Z0, Z0
 	VMOVUPS 64(R11)(R13*1), Z8
-	VMULPS  Z1, Z8, Z1
+	VADDPS  Z8, Z1, Z1
 	VMOVUPS 128(R11)(R13*1), Z8
-	VMULPS  Z2, Z8, Z2
+	VADDPS  Z8, Z2, Z2
 	VMOVUPS 192(R11)(R13*1), Z8
-	VMULPS  Z3, Z8, Z3
+	VADDPS  Z8, Z3, Z3
 	VMOVUPS 256(R11)(R13*1), Z8
-	VMULPS  Z4, Z8, Z4
+	VADDPS  Z8, Z4, Z4
 	VMOVUPS 320(R11)(R13*1), Z8
-	VMULPS  Z5, Z8, Z5
+	VADDPS  Z8, Z5, Z5
 	VMOVUPS 384(R11)(R13*1), Z8
-	VMULPS  Z6, Z8, Z6
+	VADDPS  Z8, Z6, Z6
 	VMOVUPS 448(R11)(R13*1), Z8
-	VMULPS  Z7, Z8, Z7
+	VADDPS  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op4:
@@ -12272,6 +13143,44 @@ block_op5:
 
 block_op6:
 	VMOVUPS (R11)(R13*1), Z8
+	VMULPS  Z0, Z8, Z0
+	VMOVUPS 64(R11)(R13*1), Z8
+	VMULPS  Z1, Z8, Z1
+	VMOVUPS 128(R11)(R13*1), Z8
+	VMULPS  Z2, Z8, Z2
+	VMOVUPS 192(R11)(R13*1), Z8
+	VMULPS  Z3, Z8, Z3
+	VMOVUPS 256(R11)(R13*1), Z8
+	VMULPS  Z4, Z8, Z4
+	VMOVUPS 320(R11)(R13*1), Z8
+	VMULPS  Z5, Z8, Z5
+	VMOVUPS 384(R11)(R13*1), Z8
+	VMULPS  Z6, Z8, Z6
+	VMOVUPS 448(R11)(R13*1), Z8
+	VMULPS  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op7:
+	VMOVUPS (R11)(R13*1), Z8
+	VADDPS  Z0, Z8, Z0
+	VMOVUPS 64(R11)(R13*1), Z8
+	VADDPS  Z1, Z8, Z1
+	VMOVUPS 128(R11)(R13*1), Z8
+	VADDPS  Z2, Z8, Z2
+	VMOVUPS 192(R11)(R13*1), Z8
+	VADDPS  Z3, Z8, Z3
+	VMOVUPS 256(R11)(R13*1), Z8
+	VADDPS  Z4, Z8, Z4
+	VMOVUPS 320(R11)(R13*1), Z8
+	VADDPS  Z5, Z8, Z5
+	VMOVUPS 384(R11)(R13*1), Z8
+	VADDPS  Z6, Z8, Z6
+	VMOVUPS 448(R11)(R13*1), Z8
+	VADDPS  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op8:
+	VMOVUPS (R11)(R13*1), Z8
 	VDIVPS  Z8, Z0, Z0
 	VMOVUPS 64(R11)(R13*1), Z8
 	VDIVPS  Z8, Z1, Z1
@@ -12289,7 +13198,7 @@ block_op6:
 	VDIVPS  Z8, Z7, Z7
 	JMP     block_next0
 
-block_op7:
+block_op9:
 	VMOVUPS (R11)(R13*1), Z8
 	VDIVPS  Z0, Z8, Z0
 	VMOVUPS 64(R11)(R13*1), Z8
@@ -12308,244 +13217,1016 @@ block_op7:
 	VDIVPS  Z7, Z8, Z7
 	JMP     block_next0
 
-block_op8:
-	VMOVUPS      (R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z0, K1
-	VMAXPS       Z0, Z8, Z9
-	VMAXPS       Z8, Z0, Z0
-	VANDPS       Z9, Z0, Z0
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z0
-	VMOVUPS      64(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z1, K1
-	VMAXPS       Z1, Z8, Z9
-	VMAXPS       Z8, Z1, Z1
-	VANDPS       Z9, Z1, Z1
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z1
-	VMOVUPS      128(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z2, K1
-	VMAXPS       Z2, Z8, Z9
-	VMAXPS       Z8, Z2, Z2
-	VANDPS       Z9, Z2, Z2
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z2
-	VMOVUPS      192(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z3, K1
-	VMAXPS       Z3, Z8, Z9
-	VMAXPS       Z8, Z3, Z3
-	VANDPS       Z9, Z3, Z3
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z3
-	VMOVUPS      256(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z4, K1
-	VMAXPS       Z4, Z8, Z9
-	VMAXPS       Z8, Z4, Z4
-	VANDPS       Z9, Z4, Z4
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z4
-	VMOVUPS      320(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z5, K1
-	VMAXPS       Z5, Z8, Z9
-	VMAXPS       Z8, Z5, Z5
-	VANDPS       Z9, Z5, Z5
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z5
-	VMOVUPS      384(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z6, K1
-	VMAXPS       Z6, Z8, Z9
-	VMAXPS       Z8, Z6, Z6
-	VANDPS       Z9, Z6, Z6
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z6
-	VMOVUPS      448(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z7, K1
-	VMAXPS       Z7, Z8, Z9
-	VMAXPS       Z8, Z7, Z7
-	VANDPS       Z9, Z7, Z7
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z7
-	JMP          block_next0
-
-block_op9:
-	VMOVUPS      (R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z0, K1
-	VMINPS       Z0, Z8, Z9
-	VMINPS       Z8, Z0, Z0
-	VORPS        Z9, Z0, Z0
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z0
-	VMOVUPS      64(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z1, K1
-	VMINPS       Z1, Z8, Z9
-	VMINPS       Z8, Z1, Z1
-	VORPS        Z9, Z1, Z1
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z1
-	VMOVUPS      128(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z2, K1
-	VMINPS       Z2, Z8, Z9
-	VMINPS       Z8, Z2, Z2
-	VORPS        Z9, Z2, Z2
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z2
-	VMOVUPS      192(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z3, K1
-	VMINPS       Z3, Z8, Z9
-	VMINPS       Z8, Z3, Z3
-	VORPS        Z9, Z3, Z3
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z3
-	VMOVUPS      256(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z4, K1
-	VMINPS       Z4, Z8, Z9
-	VMINPS       Z8, Z4, Z4
-	VORPS        Z9, Z4, Z4
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z4
-	VMOVUPS      320(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z5, K1
-	VMINPS       Z5, Z8, Z9
-	VMINPS       Z8, Z5, Z5
-	VORPS        Z9, Z5, Z5
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z5
-	VMOVUPS      384(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z6, K1
-	VMINPS       Z6, Z8, Z9
-	VMINPS       Z8, Z6, Z6
-	VORPS        Z9, Z6, Z6
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z6
-	VMOVUPS      448(R11)(R13*1), Z8
-	VCMPPS       $0x03, Z8, Z7, K1
-	VMINPS       Z7, Z8, Z9
-	VMINPS       Z8, Z7, Z7
-	VORPS        Z9, Z7, Z7
-	VBROADCASTSS quietNaNF32<>+0(SB), Z8
-	VMOVUPS      Z8, K1, Z7
-	JMP          block_next0
-
 block_op10:
-	VMOVUPS     (R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z8, K1
-	VCMPPS      $0x00, Z9, Z0, K1, K1
-	VMOVUPS     Z9, K1, Z8
-	VMOVUPS     Z8, Z0
-	VMOVUPS     64(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z8, K1
-	VCMPPS      $0x00, Z9, Z1, K1, K1
-	VMOVUPS     Z9, K1, Z8
-	VMOVUPS     Z8, Z1
-	VMOVUPS     128(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z8, K1
-	VCMPPS      $0x00, Z9, Z2, K1, K1
-	VMOVUPS     Z9, K1, Z8
-	VMOVUPS     Z8, Z2
-	VMOVUPS     192(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z8, K1
-	VCMPPS      $0x00, Z9, Z3, K1, K1
-	VMOVUPS     Z9, K1, Z8
-	VMOVUPS     Z8, Z3
-	VMOVUPS     256(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z8, K1
-	VCMPPS      $0x00, Z9, Z4, K1, K1
-	VMOVUPS     Z9, K1, Z8
-	VMOVUPS     Z8, Z4
-	VMOVUPS     320(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z8, K1
-	VCMPPS      $0x00, Z9, Z5, K1, K1
-	VMOVUPS     Z9, K1, Z8
-	VMOVUPS     Z8, Z5
-	VMOVUPS     384(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z8, K1
-	VCMPPS      $0x00, Z9, Z6, K1, K1
-	VMOVUPS     Z9, K1, Z8
-	VMOVUPS     Z8, Z6
-	VMOVUPS     448(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z8, K1
-	VCMPPS      $0x00, Z9, Z7, K1, K1
-	VMOVUPS     Z9, K1, Z8
-	VMOVUPS     Z8, Z7
-	JMP         block_next0
+	VSQRTPS Z0, Z0
+	VSQRTPS Z1, Z1
+	VSQRTPS Z2, Z2
+	VSQRTPS Z3, Z3
+	VSQRTPS Z4, Z4
+	VSQRTPS Z5, Z5
+	VSQRTPS Z6, Z6
+	VSQRTPS Z7, Z7
+	JMP     block_next0
 
 block_op11:
-	VMOVUPS     (R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z0, K1
-	VCMPPS      $0x00, Z9, Z8, K1, K1
-	VMOVUPS     Z9, K1, Z0
-	VMOVUPS     64(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z1, K1
-	VCMPPS      $0x00, Z9, Z8, K1, K1
-	VMOVUPS     Z9, K1, Z1
-	VMOVUPS     128(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z2, K1
-	VCMPPS      $0x00, Z9, Z8, K1, K1
-	VMOVUPS     Z9, K1, Z2
-	VMOVUPS     192(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z3, K1
-	VCMPPS      $0x00, Z9, Z8, K1, K1
-	VMOVUPS     Z9, K1, Z3
-	VMOVUPS     256(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z4, K1
-	VCMPPS      $0x00, Z9, Z8, K1, K1
-	VMOVUPS     Z9, K1, Z4
-	VMOVUPS     320(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z5, K1
-	VCMPPS      $0x00, Z9, Z8, K1, K1
-	VMOVUPS     Z9, K1, Z5
-	VMOVUPS     384(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z6, K1
-	VCMPPS      $0x00, Z9, Z8, K1, K1
-	VMOVUPS     Z9, K1, Z6
-	VMOVUPS     448(R11)(R13*1), Z8
-	VXORPS      Z9, Z9, Z9
-	VFPCLASSPSZ $0x99, Z7, K1
-	VCMPPS      $0x00, Z9, Z8, K1, K1
-	VMOVUPS     Z9, K1, Z7
-	JMP         block_next0
+	VMOVNTPS Z0, (R11)(R13*1)
+	VMOVNTPS Z1, 64(R11)(R13*1)
+	VMOVNTPS Z2, 128(R11)(R13*1)
+	VMOVNTPS Z3, 192(R11)(R13*1)
+	VMOVNTPS Z4, 256(R11)(R13*1)
+	VMOVNTPS Z5, 320(R11)(R13*1)
+	VMOVNTPS Z6, 384(R11)(R13*1)
+	VMOVNTPS Z7, 448(R11)(R13*1)
+	JMP      block_next0
 
 block_op12:
 	VMOVUPS      (R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z0, K1
+	VMAXPS       Z0, Z8, Z10
+	VMAXPS       Z8, Z0, Z0
+	VANDPS       Z10, Z0, Z0
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z0
+	VMOVUPS      64(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z1, K1
+	VMAXPS       Z1, Z8, Z10
+	VMAXPS       Z8, Z1, Z1
+	VANDPS       Z10, Z1, Z1
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z1
+	VMOVUPS      128(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z2, K1
+	VMAXPS       Z2, Z8, Z10
+	VMAXPS       Z8, Z2, Z2
+	VANDPS       Z10, Z2, Z2
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z2
+	VMOVUPS      192(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z3, K1
+	VMAXPS       Z3, Z8, Z10
+	VMAXPS       Z8, Z3, Z3
+	VANDPS       Z10, Z3, Z3
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z3
+	VMOVUPS      256(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z4, K1
+	VMAXPS       Z4, Z8, Z10
+	VMAXPS       Z8, Z4, Z4
+	VANDPS       Z10, Z4, Z4
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z4
+	VMOVUPS      320(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z5, K1
+	VMAXPS       Z5, Z8, Z10
+	VMAXPS       Z8, Z5, Z5
+	VANDPS       Z10, Z5, Z5
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z5
+	VMOVUPS      384(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z6, K1
+	VMAXPS       Z6, Z8, Z10
+	VMAXPS       Z8, Z6, Z6
+	VANDPS       Z10, Z6, Z6
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z6
+	VMOVUPS      448(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z7, K1
+	VMAXPS       Z7, Z8, Z10
+	VMAXPS       Z8, Z7, Z7
+	VANDPS       Z10, Z7, Z7
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z7
+	JMP          block_next0
+
+block_op13:
+	VMOVUPS      (R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z0, K1
+	VMINPS       Z0, Z8, Z10
+	VMINPS       Z8, Z0, Z0
+	VORPS        Z10, Z0, Z0
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z0
+	VMOVUPS      64(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z1, K1
+	VMINPS       Z1, Z8, Z10
+	VMINPS       Z8, Z1, Z1
+	VORPS        Z10, Z1, Z1
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z1
+	VMOVUPS      128(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z2, K1
+	VMINPS       Z2, Z8, Z10
+	VMINPS       Z8, Z2, Z2
+	VORPS        Z10, Z2, Z2
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z2
+	VMOVUPS      192(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z3, K1
+	VMINPS       Z3, Z8, Z10
+	VMINPS       Z8, Z3, Z3
+	VORPS        Z10, Z3, Z3
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z3
+	VMOVUPS      256(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z4, K1
+	VMINPS       Z4, Z8, Z10
+	VMINPS       Z8, Z4, Z4
+	VORPS        Z10, Z4, Z4
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z4
+	VMOVUPS      320(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z5, K1
+	VMINPS       Z5, Z8, Z10
+	VMINPS       Z8, Z5, Z5
+	VORPS        Z10, Z5, Z5
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z5
+	VMOVUPS      384(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z6, K1
+	VMINPS       Z6, Z8, Z10
+	VMINPS       Z8, Z6, Z6
+	VORPS        Z10, Z6, Z6
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z6
+	VMOVUPS      448(R11)(R13*1), Z8
+	VCMPPS       $0x03, Z8, Z7, K1
+	VMINPS       Z7, Z8, Z10
+	VMINPS       Z8, Z7, Z7
+	VORPS        Z10, Z7, Z7
+	VBROADCASTSS quietNaNF32<>+0(SB), Z8
+	VMOVUPS      Z8, K1, Z7
+	JMP          block_next0
+
+block_op14:
+	VMOVUPS     (R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z10, Z0, K1, K1
+	VMOVUPS     Z10, K1, Z8
+	VMOVUPS     Z8, Z0
+	VMOVUPS     64(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z10, Z1, K1, K1
+	VMOVUPS     Z10, K1, Z8
+	VMOVUPS     Z8, Z1
+	VMOVUPS     128(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z10, Z2, K1, K1
+	VMOVUPS     Z10, K1, Z8
+	VMOVUPS     Z8, Z2
+	VMOVUPS     192(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z10, Z3, K1, K1
+	VMOVUPS     Z10, K1, Z8
+	VMOVUPS     Z8, Z3
+	VMOVUPS     256(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z10, Z4, K1, K1
+	VMOVUPS     Z10, K1, Z8
+	VMOVUPS     Z8, Z4
+	VMOVUPS     320(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z10, Z5, K1, K1
+	VMOVUPS     Z10, K1, Z8
+	VMOVUPS     Z8, Z5
+	VMOVUPS     384(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z10, Z6, K1, K1
+	VMOVUPS     Z10, K1, Z8
+	VMOVUPS     Z8, Z6
+	VMOVUPS     448(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z8, K1
+	VCMPPS      $0x00, Z10, Z7, K1, K1
+	VMOVUPS     Z10, K1, Z8
+	VMOVUPS     Z8, Z7
+	JMP         block_next0
+
+block_op15:
+	VMOVUPS     (R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z0, K1
+	VCMPPS      $0x00, Z10, Z8, K1, K1
+	VMOVUPS     Z10, K1, Z0
+	VMOVUPS     64(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z1, K1
+	VCMPPS      $0x00, Z10, Z8, K1, K1
+	VMOVUPS     Z10, K1, Z1
+	VMOVUPS     128(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z2, K1
+	VCMPPS      $0x00, Z10, Z8, K1, K1
+	VMOVUPS     Z10, K1, Z2
+	VMOVUPS     192(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z3, K1
+	VCMPPS      $0x00, Z10, Z8, K1, K1
+	VMOVUPS     Z10, K1, Z3
+	VMOVUPS     256(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z4, K1
+	VCMPPS      $0x00, Z10, Z8, K1, K1
+	VMOVUPS     Z10, K1, Z4
+	VMOVUPS     320(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z5, K1
+	VCMPPS      $0x00, Z10, Z8, K1, K1
+	VMOVUPS     Z10, K1, Z5
+	VMOVUPS     384(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z6, K1
+	VCMPPS      $0x00, Z10, Z8, K1, K1
+	VMOVUPS     Z10, K1, Z6
+	VMOVUPS     448(R11)(R13*1), Z8
+	VXORPS      Z10, Z10, Z10
+	VFPCLASSPSZ $0x99, Z7, K1
+	VCMPPS      $0x00, Z10, Z8, K1, K1
+	VMOVUPS     Z10, K1, Z7
+	JMP         block_next0
+
+block_op16:
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z0, Z0
-	VMOVUPS      64(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z1, Z1
-	VMOVUPS      128(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z2, Z2
-	VMOVUPS      192(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z3, Z3
-	VMOVUPS      256(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z4, Z4
-	VMOVUPS      320(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z5, Z5
-	VMOVUPS      384(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z6, Z6
-	VMOVUPS      448(R11)(R13*1), Z8
 	VBROADCASTSS signF32<>+0(SB), Z8
 	VXORPS       Z8, Z7, Z7
+	JMP          block_next0
 
+block_op17:
+	VMOVUPS       (R11)(R13*1), Z8
+	VCVTPS2PD     Y0, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z8, Z0, Z0
+	VCVTPD2PS     Z0, Y0
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	VMOVUPS       64(R11)(R13*1), Z8
+	VCVTPS2PD     Y1, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z8, Z1, Z1
+	VCVTPD2PS     Z1, Y1
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y1, Z9, Z1
+	VMOVUPS       128(R11)(R13*1), Z8
+	VCVTPS2PD     Y2, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z8, Z2, Z2
+	VCVTPD2PS     Z2, Y2
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y2, Z9, Z2
+	VMOVUPS       192(R11)(R13*1), Z8
+	VCVTPS2PD     Y3, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z8, Z3, Z3
+	VCVTPD2PS     Z3, Y3
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y3, Z9, Z3
+	VMOVUPS       256(R11)(R13*1), Z8
+	VCVTPS2PD     Y4, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z8, Z4, Z4
+	VCVTPD2PS     Z4, Y4
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y4, Z9, Z4
+	VMOVUPS       320(R11)(R13*1), Z8
+	VCVTPS2PD     Y5, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z8, Z5, Z5
+	VCVTPD2PS     Z5, Y5
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y5, Z9, Z5
+	VMOVUPS       384(R11)(R13*1), Z8
+	VCVTPS2PD     Y6, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z8, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y6, Z9, Z6
+	VMOVUPS       448(R11)(R13*1), Z8
+	VCVTPS2PD     Y7, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z8, Z7, Z7
+	VCVTPD2PS     Z7, Y7
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y7, Z9, Z7
+	JMP           block_next0
+
+block_op18:
+	VMOVUPS       (R11)(R13*1), Z8
+	VCVTPS2PD     Y0, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z0, Z8, Z0
+	VCVTPD2PS     Z0, Y0
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	VMOVUPS       64(R11)(R13*1), Z8
+	VCVTPS2PD     Y1, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z1, Z8, Z1
+	VCVTPD2PS     Z1, Y1
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y1, Z9, Z1
+	VMOVUPS       128(R11)(R13*1), Z8
+	VCVTPS2PD     Y2, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z2, Z8, Z2
+	VCVTPD2PS     Z2, Y2
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y2, Z9, Z2
+	VMOVUPS       192(R11)(R13*1), Z8
+	VCVTPS2PD     Y3, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z3, Z8, Z3
+	VCVTPD2PS     Z3, Y3
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y3, Z9, Z3
+	VMOVUPS       256(R11)(R13*1), Z8
+	VCVTPS2PD     Y4, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z4, Z8, Z4
+	VCVTPD2PS     Z4, Y4
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y4, Z9, Z4
+	VMOVUPS       320(R11)(R13*1), Z8
+	VCVTPS2PD     Y5, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z5, Z8, Z5
+	VCVTPD2PS     Z5, Y5
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y5, Z9, Z5
+	VMOVUPS       384(R11)(R13*1), Z8
+	VCVTPS2PD     Y6, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z6, Z8, Z6
+	VCVTPD2PS     Z6, Y6
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y6, Z9, Z6
+	VMOVUPS       448(R11)(R13*1), Z8
+	VCVTPS2PD     Y7, Z10
+	VCVTPS2PD     Y8, Z11
+	VMULPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VMULPD        Z7, Z8, Z7
+	VCVTPD2PS     Z7, Y7
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y7, Z9, Z7
+	JMP           block_next0
+
+block_op19:
+	VMOVUPS       (R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z0, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal1
+	VCVTPS2PD     Y0, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z8, Z0, Z0
+	VCVTPD2PS     Z0, Y0
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	JMP           after1
+
+normal1:
+	VDIVPS Z8, Z0, Z0
+
+after1:
+	VMOVUPS       64(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z1, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal2
+	VCVTPS2PD     Y1, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z8, Z1, Z1
+	VCVTPD2PS     Z1, Y1
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y1, Z9, Z1
+	JMP           after2
+
+normal2:
+	VDIVPS Z8, Z1, Z1
+
+after2:
+	VMOVUPS       128(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z2, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal3
+	VCVTPS2PD     Y2, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z8, Z2, Z2
+	VCVTPD2PS     Z2, Y2
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y2, Z9, Z2
+	JMP           after3
+
+normal3:
+	VDIVPS Z8, Z2, Z2
+
+after3:
+	VMOVUPS       192(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z3, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal4
+	VCVTPS2PD     Y3, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z8, Z3, Z3
+	VCVTPD2PS     Z3, Y3
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y3, Z9, Z3
+	JMP           after4
+
+normal4:
+	VDIVPS Z8, Z3, Z3
+
+after4:
+	VMOVUPS       256(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z4, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal5
+	VCVTPS2PD     Y4, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z8, Z4, Z4
+	VCVTPD2PS     Z4, Y4
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y4, Z9, Z4
+	JMP           after5
+
+normal5:
+	VDIVPS Z8, Z4, Z4
+
+after5:
+	VMOVUPS       320(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z5, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal6
+	VCVTPS2PD     Y5, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z8, Z5, Z5
+	VCVTPD2PS     Z5, Y5
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y5, Z9, Z5
+	JMP           after6
+
+normal6:
+	VDIVPS Z8, Z5, Z5
+
+after6:
+	VMOVUPS       384(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z6, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal7
+	VCVTPS2PD     Y6, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z8, Z6, Z6
+	VCVTPD2PS     Z6, Y6
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y6, Z9, Z6
+	JMP           after7
+
+normal7:
+	VDIVPS Z8, Z6, Z6
+
+after7:
+	VMOVUPS       448(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z7, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal8
+	VCVTPS2PD     Y7, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z11, Z10, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z8, Z7, Z7
+	VCVTPD2PS     Z7, Y7
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y7, Z9, Z7
+	JMP           after8
+
+normal8:
+	VDIVPS Z8, Z7, Z7
+
+after8:
+	JMP block_next0
+
+block_op20:
+	VMOVUPS       (R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z0, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal9
+	VCVTPS2PD     Y0, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z0, Z8, Z0
+	VCVTPD2PS     Z0, Y0
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	JMP           after9
+
+normal9:
+	VDIVPS Z0, Z8, Z0
+
+after9:
+	VMOVUPS       64(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z1, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal10
+	VCVTPS2PD     Y1, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z1, Z8, Z1
+	VCVTPD2PS     Z1, Y1
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y1, Z9, Z1
+	JMP           after10
+
+normal10:
+	VDIVPS Z1, Z8, Z1
+
+after10:
+	VMOVUPS       128(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z2, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal11
+	VCVTPS2PD     Y2, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z2, Z8, Z2
+	VCVTPD2PS     Z2, Y2
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y2, Z9, Z2
+	JMP           after11
+
+normal11:
+	VDIVPS Z2, Z8, Z2
+
+after11:
+	VMOVUPS       192(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z3, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal12
+	VCVTPS2PD     Y3, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z3, Z8, Z3
+	VCVTPD2PS     Z3, Y3
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y3, Z9, Z3
+	JMP           after12
+
+normal12:
+	VDIVPS Z3, Z8, Z3
+
+after12:
+	VMOVUPS       256(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z4, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal13
+	VCVTPS2PD     Y4, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z4, Z8, Z4
+	VCVTPD2PS     Z4, Y4
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y4, Z9, Z4
+	JMP           after13
+
+normal13:
+	VDIVPS Z4, Z8, Z4
+
+after13:
+	VMOVUPS       320(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z5, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal14
+	VCVTPS2PD     Y5, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z5, Z8, Z5
+	VCVTPD2PS     Z5, Y5
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y5, Z9, Z5
+	JMP           after14
+
+normal14:
+	VDIVPS Z5, Z8, Z5
+
+after14:
+	VMOVUPS       384(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z6, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal15
+	VCVTPS2PD     Y6, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z6, Z8, Z6
+	VCVTPD2PS     Z6, Y6
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y6, Z9, Z6
+	JMP           after15
+
+normal15:
+	VDIVPS Z6, Z8, Z6
+
+after15:
+	VMOVUPS       448(R11)(R13*1), Z8
+	VFPCLASSPSZ   $0x20, Z7, K1
+	VFPCLASSPSZ   $0x20, Z8, K2
+	KORTESTW      K2, K1
+	JZ            normal16
+	VCVTPS2PD     Y7, Z10
+	VCVTPS2PD     Y8, Z11
+	VDIVPD        Z10, Z11, Z10
+	VCVTPD2PS     Z10, Y9
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VDIVPD        Z7, Z8, Z7
+	VCVTPD2PS     Z7, Y7
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y7, Z9, Z7
+	JMP           after16
+
+normal16:
+	VDIVPS Z7, Z8, Z7
+
+after16:
+	JMP block_next0
+
+block_op21:
+	VFPCLASSPSZ   $0x20, Z0, K1
+	KORTESTW      K1, K1
+	JZ            normal17
+	VCVTPS2PD     Y0, Z8
+	VCVTPS2PD     Y0, Z10
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y9
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y0
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	JMP           after17
+
+normal17:
+	VSQRTPS Z0, Z0
+
+after17:
+	VFPCLASSPSZ   $0x20, Z1, K1
+	KORTESTW      K1, K1
+	JZ            normal18
+	VCVTPS2PD     Y1, Z8
+	VCVTPS2PD     Y1, Z10
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y9
+	VEXTRACTF64X4 $0x01, Z1, Y8
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y1
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y1, Z9, Z1
+	JMP           after18
+
+normal18:
+	VSQRTPS Z1, Z1
+
+after18:
+	VFPCLASSPSZ   $0x20, Z2, K1
+	KORTESTW      K1, K1
+	JZ            normal19
+	VCVTPS2PD     Y2, Z8
+	VCVTPS2PD     Y2, Z10
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y9
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y2
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y2, Z9, Z2
+	JMP           after19
+
+normal19:
+	VSQRTPS Z2, Z2
+
+after19:
+	VFPCLASSPSZ   $0x20, Z3, K1
+	KORTESTW      K1, K1
+	JZ            normal20
+	VCVTPS2PD     Y3, Z8
+	VCVTPS2PD     Y3, Z10
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y9
+	VEXTRACTF64X4 $0x01, Z3, Y8
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y3
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y3, Z9, Z3
+	JMP           after20
+
+normal20:
+	VSQRTPS Z3, Z3
+
+after20:
+	VFPCLASSPSZ   $0x20, Z4, K1
+	KORTESTW      K1, K1
+	JZ            normal21
+	VCVTPS2PD     Y4, Z8
+	VCVTPS2PD     Y4, Z10
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y9
+	VEXTRACTF64X4 $0x01, Z4, Y8
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y4
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y4, Z9, Z4
+	JMP           after21
+
+normal21:
+	VSQRTPS Z4, Z4
+
+after21:
+	VFPCLASSPSZ   $0x20, Z5, K1
+	KORTESTW      K1, K1
+	JZ            normal22
+	VCVTPS2PD     Y5, Z8
+	VCVTPS2PD     Y5, Z10
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y9
+	VEXTRACTF64X4 $0x01, Z5, Y8
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y5
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y5, Z9, Z5
+	JMP           after22
+
+normal22:
+	VSQRTPS Z5, Z5
+
+after22:
+	VFPCLASSPSZ   $0x20, Z6, K1
+	KORTESTW      K1, K1
+	JZ            normal23
+	VCVTPS2PD     Y6, Z8
+	VCVTPS2PD     Y6, Z10
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y9
+	VEXTRACTF64X4 $0x01, Z6, Y8
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y6
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y6, Z9, Z6
+	JMP           after23
+
+normal23:
+	VSQRTPS Z6, Z6
+
+after23:
+	VFPCLASSPSZ   $0x20, Z7, K1
+	KORTESTW      K1, K1
+	JZ            normal24
+	VCVTPS2PD     Y7, Z8
+	VCVTPS2PD     Y7, Z10
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y9
+	VEXTRACTF64X4 $0x01, Z7, Y8
+	VCVTPS2PD     Y8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VSQRTPD       Z8, Z8
+	VCVTPD2PS     Z8, Y7
+	VMOVAPS       Y9, Y9
+	VINSERTF64X4  $0x01, Y7, Z9, Z7
+	JMP           after24
+
+normal24:
+	VSQRTPS Z7, Z7
+
+after24:
 block_next0:
 	ADDQ $0x28, R9
 	DECQ R10
@@ -12580,7 +14261,25 @@ block_first0:
 	JEQ  block_op10
 	CMPQ R12, $0x0b
 	JEQ  block_op11
-	JMP  block_op12
+	CMPQ R12, $0x0c
+	JEQ  block_op12
+	CMPQ R12, $0x0d
+	JEQ  block_op13
+	CMPQ R12, $0x0e
+	JEQ  block_op14
+	CMPQ R12, $0x0f
+	JEQ  block_op15
+	CMPQ R12, $0x10
+	JEQ  block_op16
+	CMPQ R12, $0x11
+	JEQ  block_op17
+	CMPQ R12, $0x12
+	JEQ  block_op18
+	CMPQ R12, $0x13
+	JEQ  block_op19
+	CMPQ R12, $0x14
+	JEQ  block_op20
+	JMP  block_op21
 
 block_end0:
 	TESTB   DI, DI
@@ -12622,14 +14321,12 @@ register:
 	JMP       register_first0
 
 register_op0:
-	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VADDPS    Z1, Z0, Z0
+	VMOVUPS.Z (R10)(R12*1), K1, Z0
 	JMP       register_next0
 
 register_op1:
-	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VADDPS    Z0, Z1, Z0
-	JMP       register_next0
+	VMOVUPS Z0, K1, (R10)(R12*1)
+	JMP     register_next0
 
 register_op2:
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
@@ -12638,7 +14335,7 @@ register_op2:
 
 register_op3:
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VMULPS    Z0, Z1, Z0
+	VADDPS    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op4:
@@ -12653,15 +14350,33 @@ register_op5:
 
 register_op6:
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VDIVPS    Z1, Z0, Z0
+	VMULPS    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op7:
 	VMOVUPS.Z (R10)(R12*1), K1, Z1
-	VDIVPS    Z0, Z1, Z0
+	VADDPS    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op8:
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op9:
+	VMOVUPS.Z (R10)(R12*1), K1, Z1
+	VDIVPS    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op10:
+	VSQRTPS Z0, Z0
+	JMP     register_next0
+
+register_op11:
+	VMOVUPS Z0, K1, (R10)(R12*1)
+	JMP     register_next0
+
+register_op12:
 	VMOVUPS.Z    (R10)(R12*1), K1, Z1
 	VCMPPS       $0x03, Z1, Z0, K2
 	VMAXPS       Z0, Z1, Z2
@@ -12671,7 +14386,7 @@ register_op8:
 	VMOVUPS      Z1, K2, Z0
 	JMP          register_next0
 
-register_op9:
+register_op13:
 	VMOVUPS.Z    (R10)(R12*1), K1, Z1
 	VCMPPS       $0x03, Z1, Z0, K2
 	VMINPS       Z0, Z1, Z2
@@ -12681,7 +14396,7 @@ register_op9:
 	VMOVUPS      Z1, K2, Z0
 	JMP          register_next0
 
-register_op10:
+register_op14:
 	VMOVUPS.Z   (R10)(R12*1), K1, Z1
 	VXORPS      Z2, Z2, Z2
 	VFPCLASSPSZ $0x99, Z1, K2
@@ -12690,7 +14405,7 @@ register_op10:
 	VMOVUPS     Z1, Z0
 	JMP         register_next0
 
-register_op11:
+register_op15:
 	VMOVUPS.Z   (R10)(R12*1), K1, Z1
 	VXORPS      Z2, Z2, Z2
 	VFPCLASSPSZ $0x99, Z0, K2
@@ -12698,11 +14413,117 @@ register_op11:
 	VMOVUPS     Z2, K2, Z0
 	JMP         register_next0
 
-register_op12:
-	VMOVUPS.Z    (R10)(R12*1), K1, Z1
+register_op16:
 	VBROADCASTSS signF32<>+0(SB), Z1
 	VXORPS       Z1, Z0, Z0
+	JMP          register_next0
 
+register_op17:
+	VMOVUPS.Z     (R10)(R12*1), K1, Z1
+	VCVTPS2PD     Y0, Z2
+	VCVTPS2PD     Y1, Z3
+	VMULPD        Z3, Z2, Z2
+	VCVTPD2PS     Z2, Y2
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VMULPD        Z1, Z0, Z0
+	VCVTPD2PS     Z0, Y0
+	VMOVAPS       Y2, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	JMP           register_next0
+
+register_op18:
+	VMOVUPS.Z     (R10)(R12*1), K1, Z1
+	VCVTPS2PD     Y0, Z2
+	VCVTPS2PD     Y1, Z3
+	VMULPD        Z2, Z3, Z2
+	VCVTPD2PS     Z2, Y2
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VMULPD        Z0, Z1, Z0
+	VCVTPD2PS     Z0, Y0
+	VMOVAPS       Y2, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	JMP           register_next0
+
+register_op19:
+	VMOVUPS.Z     (R10)(R12*1), K1, Z1
+	VFPCLASSPSZ   $0x20, Z0, K2
+	VFPCLASSPSZ   $0x20, Z1, K3
+	KORTESTW      K3, K2
+	JZ            normal25
+	VCVTPS2PD     Y0, Z2
+	VCVTPS2PD     Y1, Z3
+	VDIVPD        Z3, Z2, Z2
+	VCVTPD2PS     Z2, Y2
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VDIVPD        Z1, Z0, Z0
+	VCVTPD2PS     Z0, Y0
+	VMOVAPS       Y2, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	JMP           after25
+
+normal25:
+	VDIVPS Z1, Z0, Z0
+
+after25:
+	JMP register_next0
+
+register_op20:
+	VMOVUPS.Z     (R10)(R12*1), K1, Z1
+	VFPCLASSPSZ   $0x20, Z0, K2
+	VFPCLASSPSZ   $0x20, Z1, K3
+	KORTESTW      K3, K2
+	JZ            normal26
+	VCVTPS2PD     Y0, Z2
+	VCVTPS2PD     Y1, Z3
+	VDIVPD        Z2, Z3, Z2
+	VCVTPD2PS     Z2, Y2
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VDIVPD        Z0, Z1, Z0
+	VCVTPD2PS     Z0, Y0
+	VMOVAPS       Y2, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	JMP           after26
+
+normal26:
+	VDIVPS Z0, Z1, Z0
+
+after26:
+	JMP register_next0
+
+register_op21:
+	VFPCLASSPSZ   $0x20, Z0, K2
+	KORTESTW      K2, K2
+	JZ            normal27
+	VCVTPS2PD     Y0, Z1
+	VCVTPS2PD     Y0, Z2
+	VSQRTPD       Z1, Z1
+	VCVTPD2PS     Z1, Y2
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VCVTPS2PD     Y1, Z1
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VSQRTPD       Z1, Z1
+	VCVTPD2PS     Z1, Y0
+	VMOVAPS       Y2, Y9
+	VINSERTF64X4  $0x01, Y0, Z9, Z0
+	JMP           after27
+
+normal27:
+	VSQRTPS Z0, Z0
+
+after27:
 register_next0:
 	ADDQ $0x28, DI
 	DECQ R9
@@ -12737,7 +14558,25 @@ register_first0:
 	JEQ  register_op10
 	CMPQ R11, $0x0b
 	JEQ  register_op11
-	JMP  register_op12
+	CMPQ R11, $0x0c
+	JEQ  register_op12
+	CMPQ R11, $0x0d
+	JEQ  register_op13
+	CMPQ R11, $0x0e
+	JEQ  register_op14
+	CMPQ R11, $0x0f
+	JEQ  register_op15
+	CMPQ R11, $0x10
+	JEQ  register_op16
+	CMPQ R11, $0x11
+	JEQ  register_op17
+	CMPQ R11, $0x12
+	JEQ  register_op18
+	CMPQ R11, $0x13
+	JEQ  register_op19
+	CMPQ R11, $0x14
+	JEQ  register_op20
+	JMP  register_op21
 
 register_end0:
 	VMOVUPS Z0, K1, (AX)(R8*1)
@@ -12746,12 +14585,25 @@ register_end0:
 	JG      register
 
 done:
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ANDL     $0x00000012, AX
+	MOVL     AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-// func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool)
+// func chainF64(out *float64, x *float64, links *byte, count int, from int, n int, past bool) uint32
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·chainF64(SB), NOSPLIT, $0-49
+TEXT ·chainF64(SB), NOSPLIT, $8-60
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	TESTL    $0x00000012, AX
+	JZ       clear
+	ANDL     $-19, AX
+	MOVL     AX, (SP)
+	VLDMXCSR (SP)
+
+clear:
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ links+16(FP), DX
@@ -12776,41 +14628,25 @@ block:
 	JMP     block_first0
 
 block_op0:
-	VMOVUPD (R11)(R13*1), Z8
-	VADDPD  Z8, Z0, Z0
-	VMOVUPD 64(R11)(R13*1), Z8
-	VADDPD  Z8, Z1, Z1
-	VMOVUPD 128(R11)(R13*1), Z8
-	VADDPD  Z8, Z2, Z2
-	VMOVUPD 192(R11)(R13*1), Z8
-	VADDPD  Z8, Z3, Z3
-	VMOVUPD 256(R11)(R13*1), Z8
-	VADDPD  Z8, Z4, Z4
-	VMOVUPD 320(R11)(R13*1), Z8
-	VADDPD  Z8, Z5, Z5
-	VMOVUPD 384(R11)(R13*1), Z8
-	VADDPD  Z8, Z6, Z6
-	VMOVUPD 448(R11)(R13*1), Z8
-	VADDPD  Z8, Z7, Z7
+	VMOVUPD (R11)(R13*1), Z0
+	VMOVUPD 64(R11)(R13*1), Z1
+	VMOVUPD 128(R11)(R13*1), Z2
+	VMOVUPD 192(R11)(R13*1), Z3
+	VMOVUPD 256(R11)(R13*1), Z4
+	VMOVUPD 320(R11)(R13*1), Z5
+	VMOVUPD 384(R11)(R13*1), Z6
+	VMOVUPD 448(R11)(R13*1), Z7
 	JMP     block_next0
 
 block_op1:
-	VMOVUPD (R11)(R13*1), Z8
-	VADDPD  Z0, Z8, Z0
-	VMOVUPD 64(R11)(R13*1), Z8
-	VADDPD  Z1, Z8, Z1
-	VMOVUPD 128(R11)(R13*1), Z8
-	VADDPD  Z2, Z8, Z2
-	VMOVUPD 192(R11)(R13*1), Z8
-	VADDPD  Z3, Z8, Z3
-	VMOVUPD 256(R11)(R13*1), Z8
-	VADDPD  Z4, Z8, Z4
-	VMOVUPD 320(R11)(R13*1), Z8
-	VADDPD  Z5, Z8, Z5
-	VMOVUPD 384(R11)(R13*1), Z8
-	VADDPD  Z6, Z8, Z6
-	VMOVUPD 448(R11)(R13*1), Z8
-	VADDPD  Z7, Z8, Z7
+	VMOVUPD Z0, (R11)(R13*1)
+	VMOVUPD Z1, 64(R11)(R13*1)
+	VMOVUPD Z2, 128(R11)(R13*1)
+	VMOVUPD Z3, 192(R11)(R13*1)
+	VMOVUPD Z4, 256(R11)(R13*1)
+	VMOVUPD Z5, 320(R11)(R13*1)
+	VMOVUPD Z6, 384(R11)(R13*1)
+	VMOVUPD Z7, 448(R11)(R13*1)
 	JMP     block_next0
 
 block_op2:
@@ -12834,21 +14670,21 @@ block_op2:
 
 block_op3:
 	VMOVUPD (R11)(R13*1), Z8
-	VMULPD  Z0, Z8, Z0
+	VADDPD  Z8, Z0, Z0
 	VMOVUPD 64(R11)(R13*1), Z8
-	VMULPD  Z1, Z8, Z1
+	VADDPD  Z8, Z1, Z1
 	VMOVUPD 128(R11)(R13*1), Z8
-	VMULPD  Z2, Z8, Z2
+	VADDPD  Z8, Z2, Z2
 	VMOVUPD 192(R11)(R13*1), Z8
-	VMULPD  Z3, Z8, Z3
+	VADDPD  Z8, Z3, Z3
 	VMOVUPD 256(R11)(R13*1), Z8
-	VMULPD  Z4, Z8, Z4
+	VADDPD  Z8, Z4, Z4
 	VMOVUPD 320(R11)(R13*1), Z8
-	VMULPD  Z5, Z8, Z5
+	VADDPD  Z8, Z5, Z5
 	VMOVUPD 384(R11)(R13*1), Z8
-	VMULPD  Z6, Z8, Z6
+	VADDPD  Z8, Z6, Z6
 	VMOVUPD 448(R11)(R13*1), Z8
-	VMULPD  Z7, Z8, Z7
+	VADDPD  Z8, Z7, Z7
 	JMP     block_next0
 
 block_op4:
@@ -12891,6 +14727,44 @@ block_op5:
 
 block_op6:
 	VMOVUPD (R11)(R13*1), Z8
+	VMULPD  Z0, Z8, Z0
+	VMOVUPD 64(R11)(R13*1), Z8
+	VMULPD  Z1, Z8, Z1
+	VMOVUPD 128(R11)(R13*1), Z8
+	VMULPD  Z2, Z8, Z2
+	VMOVUPD 192(R11)(R13*1), Z8
+	VMULPD  Z3, Z8, Z3
+	VMOVUPD 256(R11)(R13*1), Z8
+	VMULPD  Z4, Z8, Z4
+	VMOVUPD 320(R11)(R13*1), Z8
+	VMULPD  Z5, Z8, Z5
+	VMOVUPD 384(R11)(R13*1), Z8
+	VMULPD  Z6, Z8, Z6
+	VMOVUPD 448(R11)(R13*1), Z8
+	VMULPD  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op7:
+	VMOVUPD (R11)(R13*1), Z8
+	VADDPD  Z0, Z8, Z0
+	VMOVUPD 64(R11)(R13*1), Z8
+	VADDPD  Z1, Z8, Z1
+	VMOVUPD 128(R11)(R13*1), Z8
+	VADDPD  Z2, Z8, Z2
+	VMOVUPD 192(R11)(R13*1), Z8
+	VADDPD  Z3, Z8, Z3
+	VMOVUPD 256(R11)(R13*1), Z8
+	VADDPD  Z4, Z8, Z4
+	VMOVUPD 320(R11)(R13*1), Z8
+	VADDPD  Z5, Z8, Z5
+	VMOVUPD 384(R11)(R13*1), Z8
+	VADDPD  Z6, Z8, Z6
+	VMOVUPD 448(R11)(R13*1), Z8
+	VADDPD  Z7, Z8, Z7
+	JMP     block_next0
+
+block_op8:
+	VMOVUPD (R11)(R13*1), Z8
 	VDIVPD  Z8, Z0, Z0
 	VMOVUPD 64(R11)(R13*1), Z8
 	VDIVPD  Z8, Z1, Z1
@@ -12908,7 +14782,7 @@ block_op6:
 	VDIVPD  Z8, Z7, Z7
 	JMP     block_next0
 
-block_op7:
+block_op9:
 	VMOVUPD (R11)(R13*1), Z8
 	VDIVPD  Z0, Z8, Z0
 	VMOVUPD 64(R11)(R13*1), Z8
@@ -12927,7 +14801,29 @@ block_op7:
 	VDIVPD  Z7, Z8, Z7
 	JMP     block_next0
 
-block_op8:
+block_op10:
+	VSQRTPD Z0, Z0
+	VSQRTPD Z1, Z1
+	VSQRTPD Z2, Z2
+	VSQRTPD Z3, Z3
+	VSQRTPD Z4, Z4
+	VSQRTPD Z5, Z5
+	VSQRTPD Z6, Z6
+	VSQRTPD Z7, Z7
+	JMP     block_next0
+
+block_op11:
+	VMOVNTPD Z0, (R11)(R13*1)
+	VMOVNTPD Z1, 64(R11)(R13*1)
+	VMOVNTPD Z2, 128(R11)(R13*1)
+	VMOVNTPD Z3, 192(R11)(R13*1)
+	VMOVNTPD Z4, 256(R11)(R13*1)
+	VMOVNTPD Z5, 320(R11)(R13*1)
+	VMOVNTPD Z6, 384(R11)(R13*1)
+	VMOVNTPD Z7, 448(R11)(R13*1)
+	JMP      block_next0
+
+block_op12:
 	VMOVUPD      (R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z0, K1
 	VMAXPD       Z0, Z8, Z9
@@ -12986,7 +14882,7 @@ block_op8:
 	VMOVUPD      Z8, K1, Z7
 	JMP          block_next0
 
-block_op9:
+block_op13:
 	VMOVUPD      (R11)(R13*1), Z8
 	VCMPPD       $0x03, Z8, Z0, K1
 	VMINPD       Z0, Z8, Z9
@@ -13045,7 +14941,7 @@ block_op9:
 	VMOVUPD      Z8, K1, Z7
 	JMP          block_next0
 
-block_op10:
+block_op14:
 	VMOVUPD     (R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z8, K1
@@ -13096,7 +14992,7 @@ block_op10:
 	VMOVUPD     Z8, Z7
 	JMP         block_next0
 
-block_op11:
+block_op15:
 	VMOVUPD     (R11)(R13*1), Z8
 	VXORPD      Z9, Z9, Z9
 	VFPCLASSPDZ $0x99, Z0, K1
@@ -13139,29 +15035,21 @@ block_op11:
 	VMOVUPD     Z9, K1, Z7
 	JMP         block_next0
 
-block_op12:
-	VMOVUPD      (R11)(R13*1), Z8
+block_op16:
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z0, Z0
-	VMOVUPD      64(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z1, Z1
-	VMOVUPD      128(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z2, Z2
-	VMOVUPD      192(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z3, Z3
-	VMOVUPD      256(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z4, Z4
-	VMOVUPD      320(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z5, Z5
-	VMOVUPD      384(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z6, Z6
-	VMOVUPD      448(R11)(R13*1), Z8
 	VBROADCASTSD signF64<>+0(SB), Z8
 	VXORPD       Z8, Z7, Z7
 
@@ -13199,7 +15087,15 @@ block_first0:
 	JEQ  block_op10
 	CMPQ R12, $0x0b
 	JEQ  block_op11
-	JMP  block_op12
+	CMPQ R12, $0x0c
+	JEQ  block_op12
+	CMPQ R12, $0x0d
+	JEQ  block_op13
+	CMPQ R12, $0x0e
+	JEQ  block_op14
+	CMPQ R12, $0x0f
+	JEQ  block_op15
+	JMP  block_op16
 
 block_end0:
 	TESTB   DI, DI
@@ -13241,14 +15137,12 @@ register:
 	JMP       register_first0
 
 register_op0:
-	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VADDPD    Z1, Z0, Z0
+	VMOVUPD.Z (R10)(R12*1), K1, Z0
 	JMP       register_next0
 
 register_op1:
-	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VADDPD    Z0, Z1, Z0
-	JMP       register_next0
+	VMOVUPD Z0, K1, (R10)(R12*1)
+	JMP     register_next0
 
 register_op2:
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
@@ -13257,7 +15151,7 @@ register_op2:
 
 register_op3:
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VMULPD    Z0, Z1, Z0
+	VADDPD    Z1, Z0, Z0
 	JMP       register_next0
 
 register_op4:
@@ -13272,15 +15166,33 @@ register_op5:
 
 register_op6:
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VDIVPD    Z1, Z0, Z0
+	VMULPD    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op7:
 	VMOVUPD.Z (R10)(R12*1), K1, Z1
-	VDIVPD    Z0, Z1, Z0
+	VADDPD    Z0, Z1, Z0
 	JMP       register_next0
 
 register_op8:
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
+	VDIVPD    Z1, Z0, Z0
+	JMP       register_next0
+
+register_op9:
+	VMOVUPD.Z (R10)(R12*1), K1, Z1
+	VDIVPD    Z0, Z1, Z0
+	JMP       register_next0
+
+register_op10:
+	VSQRTPD Z0, Z0
+	JMP     register_next0
+
+register_op11:
+	VMOVUPD Z0, K1, (R10)(R12*1)
+	JMP     register_next0
+
+register_op12:
 	VMOVUPD.Z    (R10)(R12*1), K1, Z1
 	VCMPPD       $0x03, Z1, Z0, K2
 	VMAXPD       Z0, Z1, Z2
@@ -13290,7 +15202,7 @@ register_op8:
 	VMOVUPD      Z1, K2, Z0
 	JMP          register_next0
 
-register_op9:
+register_op13:
 	VMOVUPD.Z    (R10)(R12*1), K1, Z1
 	VCMPPD       $0x03, Z1, Z0, K2
 	VMINPD       Z0, Z1, Z2
@@ -13300,7 +15212,7 @@ register_op9:
 	VMOVUPD      Z1, K2, Z0
 	JMP          register_next0
 
-register_op10:
+register_op14:
 	VMOVUPD.Z   (R10)(R12*1), K1, Z1
 	VXORPD      Z2, Z2, Z2
 	VFPCLASSPDZ $0x99, Z1, K2
@@ -13309,7 +15221,7 @@ register_op10:
 	VMOVUPD     Z1, Z0
 	JMP         register_next0
 
-register_op11:
+register_op15:
 	VMOVUPD.Z   (R10)(R12*1), K1, Z1
 	VXORPD      Z2, Z2, Z2
 	VFPCLASSPDZ $0x99, Z0, K2
@@ -13317,8 +15229,7 @@ register_op11:
 	VMOVUPD     Z2, K2, Z0
 	JMP         register_next0
 
-register_op12:
-	VMOVUPD.Z    (R10)(R12*1), K1, Z1
+register_op16:
 	VBROADCASTSD signF64<>+0(SB), Z1
 	VXORPD       Z1, Z0, Z0
 
@@ -13356,13 +15267,2041 @@ register_first0:
 	JEQ  register_op10
 	CMPQ R11, $0x0b
 	JEQ  register_op11
-	JMP  register_op12
+	CMPQ R11, $0x0c
+	JEQ  register_op12
+	CMPQ R11, $0x0d
+	JEQ  register_op13
+	CMPQ R11, $0x0e
+	JEQ  register_op14
+	CMPQ R11, $0x0f
+	JEQ  register_op15
+	JMP  register_op16
 
 register_end0:
 	VMOVUPD Z0, K1, (AX)(R8*1)
 	ADDQ    $0x40, R8
 	SUBQ    $0x00000008, SI
 	JG      register
+
+done:
+	VSTMXCSR (SP)
+	MOVL     (SP), AX
+	ANDL     $0x00000012, AX
+	MOVL     AX, ret+56(FP)
+	VZEROUPPER
+	RET
+
+// func greatestWideF32(x *float32, n int) (m float32, nan uint32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
+TEXT ·greatestWideF32(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x06, DX
+	MOVQ         DX, SI
+	SHLQ         $0x06, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000003f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS (AX), Z1
+	VBROADCASTSS (AX), Z2
+	VBROADCASTSS (AX), Z3
+	TESTQ        DX, DX
+	JZ           rest
+
+loop:
+	VMOVUPS  (AX), Z4
+	VRANGEPS $0x05, Z4, Z0, Z0
+	VMOVUPS  (AX)(SI*1), Z5
+	VRANGEPS $0x05, Z5, Z1, Z1
+	VMOVUPS  (AX)(SI*2), Z6
+	VRANGEPS $0x05, Z6, Z2, Z2
+	VMOVUPS  (AX)(BX*1), Z7
+	VRANGEPS $0x05, Z7, Z3, Z3
+	VCMPPS   $0x07, Z4, Z5, K1, K1
+	VCMPPS   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, AX
+	DECQ     DX
+	JNZ      loop
+	ADDQ     BX, AX
+
+rest:
+	TESTQ CX, CX
+	JZ    done
+
+register:
+	VMOVAPS  Z0, Z4
+	MOVL     $0x0000ffff, DX
+	BZHIL    CX, DX, DX
+	KMOVW    DX, K3
+	VMOVUPS  (AX), K3, Z4
+	VRANGEPS $0x05, Z4, Z0, Z0
+	VCMPPS   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x40, AX
+	SUBQ     $0x00000010, CX
+	JG       register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x0000ffff, AX
+	MOVL          AX, nan+20(FP)
+	VRANGEPS      $0x05, Z1, Z0, Z0
+	VRANGEPS      $0x05, Z3, Z2, Z2
+	VRANGEPS      $0x05, Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VRANGEPS      $0x05, Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VRANGEPS      $0x05, X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VRANGEPS      $0x05, X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VRANGEPS      $0x05, X1, X0, X0
+	MOVSS         X0, m+16(FP)
+	VZEROUPPER
+	RET
+
+// func smallestWideF32(x *float32, n int) (m float32, nan uint32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE
+TEXT ·smallestWideF32(SB), NOSPLIT, $0-24
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x06, DX
+	MOVQ         DX, SI
+	SHLQ         $0x06, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000003f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS (AX), Z1
+	VBROADCASTSS (AX), Z2
+	VBROADCASTSS (AX), Z3
+	TESTQ        DX, DX
+	JZ           rest
+
+loop:
+	VMOVUPS  (AX), Z4
+	VRANGEPS $0x04, Z4, Z0, Z0
+	VMOVUPS  (AX)(SI*1), Z5
+	VRANGEPS $0x04, Z5, Z1, Z1
+	VMOVUPS  (AX)(SI*2), Z6
+	VRANGEPS $0x04, Z6, Z2, Z2
+	VMOVUPS  (AX)(BX*1), Z7
+	VRANGEPS $0x04, Z7, Z3, Z3
+	VCMPPS   $0x07, Z4, Z5, K1, K1
+	VCMPPS   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, AX
+	DECQ     DX
+	JNZ      loop
+	ADDQ     BX, AX
+
+rest:
+	TESTQ CX, CX
+	JZ    done
+
+register:
+	VMOVAPS  Z0, Z4
+	MOVL     $0x0000ffff, DX
+	BZHIL    CX, DX, DX
+	KMOVW    DX, K3
+	VMOVUPS  (AX), K3, Z4
+	VRANGEPS $0x04, Z4, Z0, Z0
+	VCMPPS   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x40, AX
+	SUBQ     $0x00000010, CX
+	JG       register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x0000ffff, AX
+	MOVL          AX, nan+20(FP)
+	VRANGEPS      $0x04, Z1, Z0, Z0
+	VRANGEPS      $0x04, Z3, Z2, Z2
+	VRANGEPS      $0x04, Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VRANGEPS      $0x04, Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VRANGEPS      $0x04, X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VRANGEPS      $0x04, X1, X0, X0
+	VPSHUFD       $0xb1, X0, X1
+	VRANGEPS      $0x04, X1, X0, X0
+	MOVSS         X0, m+16(FP)
+	VZEROUPPER
+	RET
+
+// func firstMaxWideF32(x *float32, n int) (at int, nan uint32)
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV
+TEXT ·firstMaxWideF32(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x08, DX
+	MOVQ         DX, SI
+	SHLQ         $0x08, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x000000ff, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	MOVQ         AX, DI
+	MOVQ         n+8(FP), R8
+	SUBQ         $0x00000040, R8
+	VBROADCASTSS (DI), Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS (DI), Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS (DI), Z4
+	VPXORD       Z5, Z5, Z5
+	VBROADCASTSS (DI), Z6
+	VPXORD       Z7, Z7, Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPSUBD       Z8, Z9, Z10
+	TESTQ        DX, DX
+	JZ           groups
+
+loop:
+	VMOVUPS   (AX), Z11
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   128(AX), Z13
+	VMOVUPS   192(AX), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z0, Z11, K3
+	VMOVUPS   Z11, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	VMOVUPS   (AX)(SI*1), Z11
+	VMOVUPS   64(AX)(SI*1), Z12
+	VMOVUPS   128(AX)(SI*1), Z13
+	VMOVUPS   192(AX)(SI*1), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z2, Z11, K3
+	VMOVUPS   Z11, K3, Z2
+	VMOVDQA32 Z9, K3, Z3
+	VMOVUPS   (AX)(SI*2), Z11
+	VMOVUPS   64(AX)(SI*2), Z12
+	VMOVUPS   128(AX)(SI*2), Z13
+	VMOVUPS   192(AX)(SI*2), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z4, Z11, K3
+	VMOVUPS   Z11, K3, Z4
+	VMOVDQA32 Z9, K3, Z5
+	VMOVUPS   (AX)(BX*1), Z11
+	VMOVUPS   64(AX)(BX*1), Z12
+	VMOVUPS   128(AX)(BX*1), Z13
+	VMOVUPS   192(AX)(BX*1), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z6, Z11, K3
+	VMOVUPS   Z11, K3, Z6
+	VMOVDQA32 Z9, K3, Z7
+	VPADDD    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	DECQ      DX
+	JNZ       loop
+	ADDQ      BX, AX
+	VMOVDQA64 Z9, Z11
+	VPADDD    Z9, Z3, Z3
+	VPADDD    Z11, Z9, Z9
+	VPADDD    Z9, Z5, Z5
+	VPADDD    Z11, Z9, Z9
+	VPADDD    Z9, Z7, Z7
+	VPADDD    Z11, Z9, Z9
+
+groups:
+	SUBQ      $0x00000040, CX
+	JL        rest
+	VMOVUPS   (AX), Z11
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   128(AX), Z13
+	VMOVUPS   192(AX), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMAXPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMAXPS    Z14, Z13, Z13
+	VMAXPS    Z13, Z11, Z11
+	VCMPPS    $0x1e, Z0, Z11, K3
+	VMOVUPS   Z11, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	VPADDD    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	JMP       groups
+
+rest:
+	ADDQ $0x00000040, CX
+	JZ   done
+
+register:
+	VMOVAPS   Z0, Z10
+	MOVL      $0x0000ffff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K3
+	VMOVUPS   (AX), K3, Z10
+	VCMPPS    $0x07, Z10, Z10, K1, K1
+	VCMPPS    $0x1e, Z0, Z10, K3
+	VMOVUPS   Z10, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x00000010, CX
+	JG        register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x0000ffff, AX
+	MOVL          AX, nan+24(FP)
+	VMAXPS        Z2, Z0, Z9
+	VMAXPS        Z4, Z9, Z9
+	VMAXPS        Z6, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VMAXPS        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VMAXPS        X10, X9, X9
+	VPSHUFD       $0x4e, X9, X10
+	VMAXPS        X10, X9, X9
+	VPSHUFD       $0xb1, X9, X10
+	VMAXPS        X10, X9, X9
+	VBROADCASTSS  X9, Z9
+	VMOVDQA64     Z8, Z10
+	VCMPPS        $0x00, Z0, Z9, K3
+	VMOVDQA32     Z1, K3, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z2, Z9, K3
+	VMOVDQA32     Z3, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z4, Z9, K3
+	VMOVDQA32     Z5, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z6, Z9, K3
+	VMOVDQA32     Z7, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VPMINUD       Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VPMINUD       X0, X10, X10
+	VPSHUFD       $0x4e, X10, X0
+	VPMINUD       X0, X10, X10
+	VPSHUFD       $0xb1, X10, X0
+	VPMINUD       X0, X10, X10
+	VMOVD         X10, AX
+	SHLQ          $0x06, AX
+	CMPQ          AX, R8
+	CMOVQHI       R8, AX
+	VCMPPS        $0x00, 192(DI)(AX*4), Z9, K3
+	KMOVW         K3, CX
+	VCMPPS        $0x00, 128(DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPS        $0x00, 64(DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPS        $0x00, (DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	TZCNTQ        CX, CX
+	ADDQ          CX, AX
+	MOVQ          AX, at+16(FP)
+	VZEROUPPER
+	RET
+
+// func firstMinWideF32(x *float32, n int) (at int, nan uint32)
+// Requires: AVX, AVX2, AVX512F, BMI, BMI2, CMOV
+TEXT ·firstMinWideF32(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x08, DX
+	MOVQ         DX, SI
+	SHLQ         $0x08, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x000000ff, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	MOVQ         AX, DI
+	MOVQ         n+8(FP), R8
+	SUBQ         $0x00000040, R8
+	VBROADCASTSS (DI), Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS (DI), Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS (DI), Z4
+	VPXORD       Z5, Z5, Z5
+	VBROADCASTSS (DI), Z6
+	VPXORD       Z7, Z7, Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPSUBD       Z8, Z9, Z10
+	TESTQ        DX, DX
+	JZ           groups
+
+loop:
+	VMOVUPS   (AX), Z11
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   128(AX), Z13
+	VMOVUPS   192(AX), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z0, Z11, K3
+	VMOVUPS   Z11, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	VMOVUPS   (AX)(SI*1), Z11
+	VMOVUPS   64(AX)(SI*1), Z12
+	VMOVUPS   128(AX)(SI*1), Z13
+	VMOVUPS   192(AX)(SI*1), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z2, Z11, K3
+	VMOVUPS   Z11, K3, Z2
+	VMOVDQA32 Z9, K3, Z3
+	VMOVUPS   (AX)(SI*2), Z11
+	VMOVUPS   64(AX)(SI*2), Z12
+	VMOVUPS   128(AX)(SI*2), Z13
+	VMOVUPS   192(AX)(SI*2), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z4, Z11, K3
+	VMOVUPS   Z11, K3, Z4
+	VMOVDQA32 Z9, K3, Z5
+	VMOVUPS   (AX)(BX*1), Z11
+	VMOVUPS   64(AX)(BX*1), Z12
+	VMOVUPS   128(AX)(BX*1), Z13
+	VMOVUPS   192(AX)(BX*1), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z6, Z11, K3
+	VMOVUPS   Z11, K3, Z6
+	VMOVDQA32 Z9, K3, Z7
+	VPADDD    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	DECQ      DX
+	JNZ       loop
+	ADDQ      BX, AX
+	VMOVDQA64 Z9, Z11
+	VPADDD    Z9, Z3, Z3
+	VPADDD    Z11, Z9, Z9
+	VPADDD    Z9, Z5, Z5
+	VPADDD    Z11, Z9, Z9
+	VPADDD    Z9, Z7, Z7
+	VPADDD    Z11, Z9, Z9
+
+groups:
+	SUBQ      $0x00000040, CX
+	JL        rest
+	VMOVUPS   (AX), Z11
+	VMOVUPS   64(AX), Z12
+	VMOVUPS   128(AX), Z13
+	VMOVUPS   192(AX), Z14
+	VCMPPS    $0x07, Z11, Z12, K1, K1
+	VMINPS    Z12, Z11, Z11
+	VCMPPS    $0x07, Z13, Z14, K2, K2
+	VMINPS    Z14, Z13, Z13
+	VMINPS    Z13, Z11, Z11
+	VCMPPS    $0x11, Z0, Z11, K3
+	VMOVUPS   Z11, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	VPADDD    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	JMP       groups
+
+rest:
+	ADDQ $0x00000040, CX
+	JZ   done
+
+register:
+	VMOVAPS   Z0, Z10
+	MOVL      $0x0000ffff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K3
+	VMOVUPS   (AX), K3, Z10
+	VCMPPS    $0x07, Z10, Z10, K1, K1
+	VCMPPS    $0x11, Z0, Z10, K3
+	VMOVUPS   Z10, K3, Z0
+	VMOVDQA32 Z9, K3, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x00000010, CX
+	JG        register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x0000ffff, AX
+	MOVL          AX, nan+24(FP)
+	VMINPS        Z2, Z0, Z9
+	VMINPS        Z4, Z9, Z9
+	VMINPS        Z6, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VMINPS        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VMINPS        X10, X9, X9
+	VPSHUFD       $0x4e, X9, X10
+	VMINPS        X10, X9, X9
+	VPSHUFD       $0xb1, X9, X10
+	VMINPS        X10, X9, X9
+	VBROADCASTSS  X9, Z9
+	VMOVDQA64     Z8, Z10
+	VCMPPS        $0x00, Z0, Z9, K3
+	VMOVDQA32     Z1, K3, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z2, Z9, K3
+	VMOVDQA32     Z3, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z4, Z9, K3
+	VMOVDQA32     Z5, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPS        $0x00, Z6, Z9, K3
+	VMOVDQA32     Z7, K3, Z0
+	VPMINUD       Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VPMINUD       Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VPMINUD       X0, X10, X10
+	VPSHUFD       $0x4e, X10, X0
+	VPMINUD       X0, X10, X10
+	VPSHUFD       $0xb1, X10, X0
+	VPMINUD       X0, X10, X10
+	VMOVD         X10, AX
+	SHLQ          $0x06, AX
+	CMPQ          AX, R8
+	CMOVQHI       R8, AX
+	VCMPPS        $0x00, 192(DI)(AX*4), Z9, K3
+	KMOVW         K3, CX
+	VCMPPS        $0x00, 128(DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPS        $0x00, 64(DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPS        $0x00, (DI)(AX*4), Z9, K3
+	SHLQ          $0x10, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	TZCNTQ        CX, CX
+	ADDQ          CX, AX
+	MOVQ          AX, at+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxStackF32(acc *float32, x *float32, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·maxStackF32(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000040, DX
+	JL      rest
+	VMOVUPS (AX), Z0
+	VCMPPS  $0x07, Z0, Z0, K1
+	VMOVUPS 64(AX), Z1
+	VCMPPS  $0x07, Z1, Z1, K2
+	VMOVUPS 128(AX), Z2
+	VCMPPS  $0x07, Z2, Z2, K3
+	VMOVUPS 192(AX), Z3
+	VCMPPS  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPS      (DI), Z4
+	VRANGEPS     $0x05, Z4, Z0, Z0
+	VCMPPS       $0x07, Z4, Z4, K1, K1
+	VMOVUPS      64(DI), Z4
+	VRANGEPS     $0x05, Z4, Z1, Z1
+	VCMPPS       $0x07, Z4, Z4, K2, K2
+	VMOVUPS      128(DI), Z4
+	VRANGEPS     $0x05, Z4, Z2, Z2
+	VCMPPS       $0x07, Z4, Z4, K3, K3
+	VMOVUPS      192(DI), Z4
+	VRANGEPS     $0x05, Z4, Z3, Z3
+	VCMPPS       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSS quietNaNF32<>+0(SB), K1, Z0
+	VMOVUPS      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z1
+	VMOVUPS      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSS quietNaNF32<>+0(SB), K3, Z2
+	VMOVUPS      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSS quietNaNF32<>+0(SB), K4, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000040, DX
+	JZ   done
+
+register:
+	MOVL      $0x0000ffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VCMPPS    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPS.Z    (DI), K1, Z1
+	VRANGEPS     $0x05, Z1, Z0, Z0
+	VCMPPS       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000010, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
+// func minStackF32(acc *float32, x *float32, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·minStackF32(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000040, DX
+	JL      rest
+	VMOVUPS (AX), Z0
+	VCMPPS  $0x07, Z0, Z0, K1
+	VMOVUPS 64(AX), Z1
+	VCMPPS  $0x07, Z1, Z1, K2
+	VMOVUPS 128(AX), Z2
+	VCMPPS  $0x07, Z2, Z2, K3
+	VMOVUPS 192(AX), Z3
+	VCMPPS  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPS      (DI), Z4
+	VRANGEPS     $0x04, Z4, Z0, Z0
+	VCMPPS       $0x07, Z4, Z4, K1, K1
+	VMOVUPS      64(DI), Z4
+	VRANGEPS     $0x04, Z4, Z1, Z1
+	VCMPPS       $0x07, Z4, Z4, K2, K2
+	VMOVUPS      128(DI), Z4
+	VRANGEPS     $0x04, Z4, Z2, Z2
+	VCMPPS       $0x07, Z4, Z4, K3, K3
+	VMOVUPS      192(DI), Z4
+	VRANGEPS     $0x04, Z4, Z3, Z3
+	VCMPPS       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSS quietNaNF32<>+0(SB), K1, Z0
+	VMOVUPS      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z1
+	VMOVUPS      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSS quietNaNF32<>+0(SB), K3, Z2
+	VMOVUPS      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSS quietNaNF32<>+0(SB), K4, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000040, DX
+	JZ   done
+
+register:
+	MOVL      $0x0000ffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VCMPPS    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPS.Z    (DI), K1, Z1
+	VRANGEPS     $0x04, Z1, Z0, Z0
+	VCMPPS       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSS quietNaNF32<>+0(SB), K2, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000010, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
+// func updateMaxWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·updateMaxWideF32(SB), NOSPLIT, $0-56
+	MOVQ best+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ keys+16(FP), DX
+	MOVQ n+48(FP), BX
+
+wide:
+	SUBQ       $0x00000040, BX
+	JL         rest
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVUPS    (AX), Z3
+	VCMPPS     $0x07, Z3, Z3, K1
+	VMOVDQA64  Z0, Z4
+	VMOVUPS    64(AX), Z5
+	VCMPPS     $0x07, Z5, Z5, K2
+	VMOVDQA64  Z0, Z6
+	VMOVUPS    128(AX), Z7
+	VCMPPS     $0x07, Z7, Z7, K3
+	VMOVDQA64  Z0, Z8
+	VMOVUPS    192(AX), Z9
+	VCMPPS     $0x07, Z9, Z9, K4
+	VMOVDQA64  Z0, Z10
+	VPXORD     Z1, Z1, Z1
+	VPSUBD     Z0, Z1, Z2
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+wide_row:
+	VMOVUPS       (R8), Z11
+	VCMPPS        $0x16, Z3, Z11, K1, K5
+	VCMPPS        $0x07, Z11, Z11, K1, K1
+	VMOVUPS       Z11, K5, Z3
+	VMOVDQA32     Z1, K5, Z4
+	VMOVUPS       64(R8), Z11
+	VCMPPS        $0x16, Z5, Z11, K2, K5
+	VCMPPS        $0x07, Z11, Z11, K2, K2
+	VMOVUPS       Z11, K5, Z5
+	VMOVDQA32     Z1, K5, Z6
+	VMOVUPS       128(R8), Z11
+	VCMPPS        $0x16, Z7, Z11, K3, K5
+	VCMPPS        $0x07, Z11, Z11, K3, K3
+	VMOVUPS       Z11, K5, Z7
+	VMOVDQA32     Z1, K5, Z8
+	VMOVUPS       192(R8), Z11
+	VCMPPS        $0x16, Z9, Z11, K4, K5
+	VCMPPS        $0x07, Z11, Z11, K4, K4
+	VMOVUPS       Z11, K5, Z9
+	VMOVDQA32     Z1, K5, Z10
+	VPADDD        Z2, Z1, Z1
+	ADDQ          DI, R8
+	DECQ          SI
+	JNZ           wide_row
+	VPBROADCASTQ  i+40(FP), Z2
+	VPCMPGTD      Z0, Z4, K1
+	KORTESTW      K1, K1
+	JZ            wide_next0
+	VMOVUPS       Z3, K1, (AX)
+	VPMOVSXDQ     Y4, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, (CX)
+	VEXTRACTI64X4 $0x01, Z4, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 64(CX)
+
+wide_next0:
+	VPCMPGTD      Z0, Z6, K1
+	KORTESTW      K1, K1
+	JZ            wide_next1
+	VMOVUPS       Z5, K1, 64(AX)
+	VPMOVSXDQ     Y6, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 128(CX)
+	VEXTRACTI64X4 $0x01, Z6, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 192(CX)
+
+wide_next1:
+	VPCMPGTD      Z0, Z8, K1
+	KORTESTW      K1, K1
+	JZ            wide_next2
+	VMOVUPS       Z7, K1, 128(AX)
+	VPMOVSXDQ     Y8, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 256(CX)
+	VEXTRACTI64X4 $0x01, Z8, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 320(CX)
+
+wide_next2:
+	VPCMPGTD      Z0, Z10, K1
+	KORTESTW      K1, K1
+	JZ            wide_next3
+	VMOVUPS       Z9, K1, 192(AX)
+	VPMOVSXDQ     Y10, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 384(CX)
+	VEXTRACTI64X4 $0x01, Z10, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 448(CX)
+
+wide_next3:
+	ADDQ $0x00000200, CX
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, DX
+	JMP  wide
+
+rest:
+	ADDQ $0x00000040, BX
+	JZ   done
+
+register:
+	MOVL       $0x0000ffff, SI
+	BZHIL      BX, SI, SI
+	KMOVW      SI, K1
+	VPTERNLOGD $0xff, Z12, Z12, Z12
+	VMOVUPS.Z  (AX), K1, Z1
+	VCMPPS     $0x07, Z1, Z1, K1, K2
+	VMOVDQA64  Z12, Z2
+	VPXORD     Z13, Z13, Z13
+	VPSUBD     Z12, Z13, Z0
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+register_row:
+	VMOVUPS.Z     (R8), K1, Z3
+	VCMPPS        $0x16, Z1, Z3, K2, K3
+	VCMPPS        $0x07, Z3, Z3, K2, K2
+	VMOVUPS       Z3, K3, Z1
+	VMOVDQA32     Z13, K3, Z2
+	VPADDD        Z0, Z13, Z13
+	ADDQ          DI, R8
+	DECQ          SI
+	JNZ           register_row
+	VPBROADCASTQ  i+40(FP), Z0
+	VPCMPGTD      Z12, Z2, K1
+	KORTESTW      K1, K1
+	JZ            register_next0
+	VMOVUPS       Z1, K1, (AX)
+	VPMOVSXDQ     Y2, Z1
+	VPADDQ        Z0, Z1, Z1
+	VMOVDQU64     Z1, K1, (CX)
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMOVSXDQ     Y1, Z1
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z0, Z1, Z1
+	VMOVDQU64     Z1, K1, 64(CX)
+
+register_next0:
+	ADDQ $0x00000080, CX
+	ADDQ $0x40, AX
+	ADDQ $0x40, DX
+	SUBQ $0x00000010, BX
+	JG   register
+
+done:
+	VZEROUPPER
+	RET
+
+// func updateMinWideF32(best *float32, at *int, keys *float32, step int, rows int, i int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·updateMinWideF32(SB), NOSPLIT, $0-56
+	MOVQ best+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ keys+16(FP), DX
+	MOVQ n+48(FP), BX
+
+wide:
+	SUBQ       $0x00000040, BX
+	JL         rest
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVUPS    (AX), Z3
+	VCMPPS     $0x07, Z3, Z3, K1
+	VMOVDQA64  Z0, Z4
+	VMOVUPS    64(AX), Z5
+	VCMPPS     $0x07, Z5, Z5, K2
+	VMOVDQA64  Z0, Z6
+	VMOVUPS    128(AX), Z7
+	VCMPPS     $0x07, Z7, Z7, K3
+	VMOVDQA64  Z0, Z8
+	VMOVUPS    192(AX), Z9
+	VCMPPS     $0x07, Z9, Z9, K4
+	VMOVDQA64  Z0, Z10
+	VPXORD     Z1, Z1, Z1
+	VPSUBD     Z0, Z1, Z2
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+wide_row:
+	VMOVUPS       (R8), Z11
+	VCMPPS        $0x19, Z3, Z11, K1, K5
+	VCMPPS        $0x07, Z11, Z11, K1, K1
+	VMOVUPS       Z11, K5, Z3
+	VMOVDQA32     Z1, K5, Z4
+	VMOVUPS       64(R8), Z11
+	VCMPPS        $0x19, Z5, Z11, K2, K5
+	VCMPPS        $0x07, Z11, Z11, K2, K2
+	VMOVUPS       Z11, K5, Z5
+	VMOVDQA32     Z1, K5, Z6
+	VMOVUPS       128(R8), Z11
+	VCMPPS        $0x19, Z7, Z11, K3, K5
+	VCMPPS        $0x07, Z11, Z11, K3, K3
+	VMOVUPS       Z11, K5, Z7
+	VMOVDQA32     Z1, K5, Z8
+	VMOVUPS       192(R8), Z11
+	VCMPPS        $0x19, Z9, Z11, K4, K5
+	VCMPPS        $0x07, Z11, Z11, K4, K4
+	VMOVUPS       Z11, K5, Z9
+	VMOVDQA32     Z1, K5, Z10
+	VPADDD        Z2, Z1, Z1
+	ADDQ          DI, R8
+	DECQ          SI
+	JNZ           wide_row
+	VPBROADCASTQ  i+40(FP), Z2
+	VPCMPGTD      Z0, Z4, K1
+	KORTESTW      K1, K1
+	JZ            wide_next0
+	VMOVUPS       Z3, K1, (AX)
+	VPMOVSXDQ     Y4, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, (CX)
+	VEXTRACTI64X4 $0x01, Z4, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 64(CX)
+
+wide_next0:
+	VPCMPGTD      Z0, Z6, K1
+	KORTESTW      K1, K1
+	JZ            wide_next1
+	VMOVUPS       Z5, K1, 64(AX)
+	VPMOVSXDQ     Y6, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 128(CX)
+	VEXTRACTI64X4 $0x01, Z6, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 192(CX)
+
+wide_next1:
+	VPCMPGTD      Z0, Z8, K1
+	KORTESTW      K1, K1
+	JZ            wide_next2
+	VMOVUPS       Z7, K1, 128(AX)
+	VPMOVSXDQ     Y8, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 256(CX)
+	VEXTRACTI64X4 $0x01, Z8, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 320(CX)
+
+wide_next2:
+	VPCMPGTD      Z0, Z10, K1
+	KORTESTW      K1, K1
+	JZ            wide_next3
+	VMOVUPS       Z9, K1, 192(AX)
+	VPMOVSXDQ     Y10, Z3
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 384(CX)
+	VEXTRACTI64X4 $0x01, Z10, Y3
+	VPMOVSXDQ     Y3, Z3
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z2, Z3, Z3
+	VMOVDQU64     Z3, K1, 448(CX)
+
+wide_next3:
+	ADDQ $0x00000200, CX
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, DX
+	JMP  wide
+
+rest:
+	ADDQ $0x00000040, BX
+	JZ   done
+
+register:
+	MOVL       $0x0000ffff, SI
+	BZHIL      BX, SI, SI
+	KMOVW      SI, K1
+	VPTERNLOGD $0xff, Z12, Z12, Z12
+	VMOVUPS.Z  (AX), K1, Z1
+	VCMPPS     $0x07, Z1, Z1, K1, K2
+	VMOVDQA64  Z12, Z2
+	VPXORD     Z13, Z13, Z13
+	VPSUBD     Z12, Z13, Z0
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+register_row:
+	VMOVUPS.Z     (R8), K1, Z3
+	VCMPPS        $0x19, Z1, Z3, K2, K3
+	VCMPPS        $0x07, Z3, Z3, K2, K2
+	VMOVUPS       Z3, K3, Z1
+	VMOVDQA32     Z13, K3, Z2
+	VPADDD        Z0, Z13, Z13
+	ADDQ          DI, R8
+	DECQ          SI
+	JNZ           register_row
+	VPBROADCASTQ  i+40(FP), Z0
+	VPCMPGTD      Z12, Z2, K1
+	KORTESTW      K1, K1
+	JZ            register_next0
+	VMOVUPS       Z1, K1, (AX)
+	VPMOVSXDQ     Y2, Z1
+	VPADDQ        Z0, Z1, Z1
+	VMOVDQU64     Z1, K1, (CX)
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMOVSXDQ     Y1, Z1
+	KSHIFTRW      $0x08, K1, K1
+	VPADDQ        Z0, Z1, Z1
+	VMOVDQU64     Z1, K1, 64(CX)
+
+register_next0:
+	ADDQ $0x00000080, CX
+	ADDQ $0x40, AX
+	ADDQ $0x40, DX
+	SUBQ $0x00000010, BX
+	JG   register
+
+done:
+	VZEROUPPER
+	RET
+
+// func greatestWideF64(x *float64, n int) (m float64, nan uint32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
+TEXT ·greatestWideF64(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x05, DX
+	MOVQ         DX, SI
+	SHLQ         $0x06, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000001f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	VBROADCASTSD (AX), Z0
+	VBROADCASTSD (AX), Z1
+	VBROADCASTSD (AX), Z2
+	VBROADCASTSD (AX), Z3
+	TESTQ        DX, DX
+	JZ           rest
+
+loop:
+	VMOVUPD  (AX), Z4
+	VRANGEPD $0x05, Z4, Z0, Z0
+	VMOVUPD  (AX)(SI*1), Z5
+	VRANGEPD $0x05, Z5, Z1, Z1
+	VMOVUPD  (AX)(SI*2), Z6
+	VRANGEPD $0x05, Z6, Z2, Z2
+	VMOVUPD  (AX)(BX*1), Z7
+	VRANGEPD $0x05, Z7, Z3, Z3
+	VCMPPD   $0x07, Z4, Z5, K1, K1
+	VCMPPD   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, AX
+	DECQ     DX
+	JNZ      loop
+	ADDQ     BX, AX
+
+rest:
+	TESTQ CX, CX
+	JZ    done
+
+register:
+	VMOVAPS  Z0, Z4
+	MOVL     $0x000000ff, DX
+	BZHIL    CX, DX, DX
+	KMOVW    DX, K3
+	VMOVUPD  (AX), K3, Z4
+	VRANGEPD $0x05, Z4, Z0, Z0
+	VCMPPD   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x40, AX
+	SUBQ     $0x00000008, CX
+	JG       register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x000000ff, AX
+	MOVL          AX, nan+24(FP)
+	VRANGEPD      $0x05, Z1, Z0, Z0
+	VRANGEPD      $0x05, Z3, Z2, Z2
+	VRANGEPD      $0x05, Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VRANGEPD      $0x05, Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VRANGEPD      $0x05, X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VRANGEPD      $0x05, X1, X0, X0
+	MOVSD         X0, m+16(FP)
+	VZEROUPPER
+	RET
+
+// func smallestWideF64(x *float64, n int) (m float64, nan uint32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, SSE2
+TEXT ·smallestWideF64(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x05, DX
+	MOVQ         DX, SI
+	SHLQ         $0x06, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000001f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	VBROADCASTSD (AX), Z0
+	VBROADCASTSD (AX), Z1
+	VBROADCASTSD (AX), Z2
+	VBROADCASTSD (AX), Z3
+	TESTQ        DX, DX
+	JZ           rest
+
+loop:
+	VMOVUPD  (AX), Z4
+	VRANGEPD $0x04, Z4, Z0, Z0
+	VMOVUPD  (AX)(SI*1), Z5
+	VRANGEPD $0x04, Z5, Z1, Z1
+	VMOVUPD  (AX)(SI*2), Z6
+	VRANGEPD $0x04, Z6, Z2, Z2
+	VMOVUPD  (AX)(BX*1), Z7
+	VRANGEPD $0x04, Z7, Z3, Z3
+	VCMPPD   $0x07, Z4, Z5, K1, K1
+	VCMPPD   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, AX
+	DECQ     DX
+	JNZ      loop
+	ADDQ     BX, AX
+
+rest:
+	TESTQ CX, CX
+	JZ    done
+
+register:
+	VMOVAPS  Z0, Z4
+	MOVL     $0x000000ff, DX
+	BZHIL    CX, DX, DX
+	KMOVW    DX, K3
+	VMOVUPD  (AX), K3, Z4
+	VRANGEPD $0x04, Z4, Z0, Z0
+	VCMPPD   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x40, AX
+	SUBQ     $0x00000008, CX
+	JG       register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x000000ff, AX
+	MOVL          AX, nan+24(FP)
+	VRANGEPD      $0x04, Z1, Z0, Z0
+	VRANGEPD      $0x04, Z3, Z2, Z2
+	VRANGEPD      $0x04, Z2, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VRANGEPD      $0x04, Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VRANGEPD      $0x04, X1, X0, X0
+	VPSHUFD       $0x4e, X0, X1
+	VRANGEPD      $0x04, X1, X0, X0
+	MOVSD         X0, m+16(FP)
+	VZEROUPPER
+	RET
+
+// func firstMaxWideF64(x *float64, n int) (at int, nan uint32)
+// Requires: AVX, AVX512F, AVX512VL, BMI, BMI2, CMOV
+TEXT ·firstMaxWideF64(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x07, DX
+	MOVQ         DX, SI
+	SHLQ         $0x08, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000007f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	MOVQ         AX, DI
+	MOVQ         n+8(FP), R8
+	SUBQ         $0x00000020, R8
+	VBROADCASTSD (DI), Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSD (DI), Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSD (DI), Z4
+	VPXORD       Z5, Z5, Z5
+	VBROADCASTSD (DI), Z6
+	VPXORD       Z7, Z7, Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPSUBQ       Z8, Z9, Z10
+	TESTQ        DX, DX
+	JZ           groups
+
+loop:
+	VMOVUPD   (AX), Z11
+	VMOVUPD   64(AX), Z12
+	VMOVUPD   128(AX), Z13
+	VMOVUPD   192(AX), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z0, Z11, K3
+	VMOVUPD   Z11, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	VMOVUPD   (AX)(SI*1), Z11
+	VMOVUPD   64(AX)(SI*1), Z12
+	VMOVUPD   128(AX)(SI*1), Z13
+	VMOVUPD   192(AX)(SI*1), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z2, Z11, K3
+	VMOVUPD   Z11, K3, Z2
+	VMOVDQA64 Z9, K3, Z3
+	VMOVUPD   (AX)(SI*2), Z11
+	VMOVUPD   64(AX)(SI*2), Z12
+	VMOVUPD   128(AX)(SI*2), Z13
+	VMOVUPD   192(AX)(SI*2), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z4, Z11, K3
+	VMOVUPD   Z11, K3, Z4
+	VMOVDQA64 Z9, K3, Z5
+	VMOVUPD   (AX)(BX*1), Z11
+	VMOVUPD   64(AX)(BX*1), Z12
+	VMOVUPD   128(AX)(BX*1), Z13
+	VMOVUPD   192(AX)(BX*1), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z6, Z11, K3
+	VMOVUPD   Z11, K3, Z6
+	VMOVDQA64 Z9, K3, Z7
+	VPADDQ    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	DECQ      DX
+	JNZ       loop
+	ADDQ      BX, AX
+	VMOVDQA64 Z9, Z11
+	VPADDQ    Z9, Z3, Z3
+	VPADDQ    Z11, Z9, Z9
+	VPADDQ    Z9, Z5, Z5
+	VPADDQ    Z11, Z9, Z9
+	VPADDQ    Z9, Z7, Z7
+	VPADDQ    Z11, Z9, Z9
+
+groups:
+	SUBQ      $0x00000020, CX
+	JL        rest
+	VMOVUPD   (AX), Z11
+	VMOVUPD   64(AX), Z12
+	VMOVUPD   128(AX), Z13
+	VMOVUPD   192(AX), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMAXPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMAXPD    Z14, Z13, Z13
+	VMAXPD    Z13, Z11, Z11
+	VCMPPD    $0x1e, Z0, Z11, K3
+	VMOVUPD   Z11, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	VPADDQ    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	JMP       groups
+
+rest:
+	ADDQ $0x00000020, CX
+	JZ   done
+
+register:
+	VMOVAPS   Z0, Z10
+	MOVL      $0x000000ff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K3
+	VMOVUPD   (AX), K3, Z10
+	VCMPPD    $0x07, Z10, Z10, K1, K1
+	VCMPPD    $0x1e, Z0, Z10, K3
+	VMOVUPD   Z10, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x00000008, CX
+	JG        register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x000000ff, AX
+	MOVL          AX, nan+24(FP)
+	VMAXPD        Z2, Z0, Z9
+	VMAXPD        Z4, Z9, Z9
+	VMAXPD        Z6, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VMAXPD        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VMAXPD        X10, X9, X9
+	VPSHUFD       $0x4e, X9, X10
+	VMAXPD        X10, X9, X9
+	VBROADCASTSD  X9, Z9
+	VMOVDQA64     Z8, Z10
+	VCMPPD        $0x00, Z0, Z9, K3
+	VMOVDQA64     Z1, K3, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z2, Z9, K3
+	VMOVDQA64     Z3, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z4, Z9, K3
+	VMOVDQA64     Z5, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z6, Z9, K3
+	VMOVDQA64     Z7, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VPMINUQ       Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VPMINUQ       X0, X10, X10
+	VPSHUFD       $0x4e, X10, X0
+	VPMINUQ       X0, X10, X10
+	VMOVQ         X10, AX
+	SHLQ          $0x05, AX
+	CMPQ          AX, R8
+	CMOVQHI       R8, AX
+	VCMPPD        $0x00, 192(DI)(AX*8), Z9, K3
+	KMOVW         K3, CX
+	VCMPPD        $0x00, 128(DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPD        $0x00, 64(DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPD        $0x00, (DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	TZCNTQ        CX, CX
+	ADDQ          CX, AX
+	MOVQ          AX, at+16(FP)
+	VZEROUPPER
+	RET
+
+// func firstMinWideF64(x *float64, n int) (at int, nan uint32)
+// Requires: AVX, AVX512F, AVX512VL, BMI, BMI2, CMOV
+TEXT ·firstMinWideF64(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         CX, DX
+	SHRQ         $0x07, DX
+	MOVQ         DX, SI
+	SHLQ         $0x08, SI
+	LEAQ         (SI)(SI*2), BX
+	ANDQ         $0x0000007f, CX
+	KXNORW       K1, K1, K1
+	KXNORW       K2, K2, K2
+	MOVQ         AX, DI
+	MOVQ         n+8(FP), R8
+	SUBQ         $0x00000020, R8
+	VBROADCASTSD (DI), Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSD (DI), Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSD (DI), Z4
+	VPXORD       Z5, Z5, Z5
+	VBROADCASTSD (DI), Z6
+	VPXORD       Z7, Z7, Z7
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPSUBQ       Z8, Z9, Z10
+	TESTQ        DX, DX
+	JZ           groups
+
+loop:
+	VMOVUPD   (AX), Z11
+	VMOVUPD   64(AX), Z12
+	VMOVUPD   128(AX), Z13
+	VMOVUPD   192(AX), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z0, Z11, K3
+	VMOVUPD   Z11, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	VMOVUPD   (AX)(SI*1), Z11
+	VMOVUPD   64(AX)(SI*1), Z12
+	VMOVUPD   128(AX)(SI*1), Z13
+	VMOVUPD   192(AX)(SI*1), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z2, Z11, K3
+	VMOVUPD   Z11, K3, Z2
+	VMOVDQA64 Z9, K3, Z3
+	VMOVUPD   (AX)(SI*2), Z11
+	VMOVUPD   64(AX)(SI*2), Z12
+	VMOVUPD   128(AX)(SI*2), Z13
+	VMOVUPD   192(AX)(SI*2), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z4, Z11, K3
+	VMOVUPD   Z11, K3, Z4
+	VMOVDQA64 Z9, K3, Z5
+	VMOVUPD   (AX)(BX*1), Z11
+	VMOVUPD   64(AX)(BX*1), Z12
+	VMOVUPD   128(AX)(BX*1), Z13
+	VMOVUPD   192(AX)(BX*1), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z6, Z11, K3
+	VMOVUPD   Z11, K3, Z6
+	VMOVDQA64 Z9, K3, Z7
+	VPADDQ    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	DECQ      DX
+	JNZ       loop
+	ADDQ      BX, AX
+	VMOVDQA64 Z9, Z11
+	VPADDQ    Z9, Z3, Z3
+	VPADDQ    Z11, Z9, Z9
+	VPADDQ    Z9, Z5, Z5
+	VPADDQ    Z11, Z9, Z9
+	VPADDQ    Z9, Z7, Z7
+	VPADDQ    Z11, Z9, Z9
+
+groups:
+	SUBQ      $0x00000020, CX
+	JL        rest
+	VMOVUPD   (AX), Z11
+	VMOVUPD   64(AX), Z12
+	VMOVUPD   128(AX), Z13
+	VMOVUPD   192(AX), Z14
+	VCMPPD    $0x07, Z11, Z12, K1, K1
+	VMINPD    Z12, Z11, Z11
+	VCMPPD    $0x07, Z13, Z14, K2, K2
+	VMINPD    Z14, Z13, Z13
+	VMINPD    Z13, Z11, Z11
+	VCMPPD    $0x11, Z0, Z11, K3
+	VMOVUPD   Z11, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	VPADDQ    Z10, Z9, Z9
+	ADDQ      $0x00000100, AX
+	JMP       groups
+
+rest:
+	ADDQ $0x00000020, CX
+	JZ   done
+
+register:
+	VMOVAPS   Z0, Z10
+	MOVL      $0x000000ff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K3
+	VMOVUPD   (AX), K3, Z10
+	VCMPPD    $0x07, Z10, Z10, K1, K1
+	VCMPPD    $0x11, Z0, Z10, K3
+	VMOVUPD   Z10, K3, Z0
+	VMOVDQA64 Z9, K3, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x00000008, CX
+	JG        register
+
+done:
+	KANDW         K1, K2, K1
+	KMOVW         K1, AX
+	XORL          $0x000000ff, AX
+	MOVL          AX, nan+24(FP)
+	VMINPD        Z2, Z0, Z9
+	VMINPD        Z4, Z9, Z9
+	VMINPD        Z6, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VMINPD        Y10, Y9, Y9
+	VEXTRACTF128  $0x01, Y9, X10
+	VMINPD        X10, X9, X9
+	VPSHUFD       $0x4e, X9, X10
+	VMINPD        X10, X9, X9
+	VBROADCASTSD  X9, Z9
+	VMOVDQA64     Z8, Z10
+	VCMPPD        $0x00, Z0, Z9, K3
+	VMOVDQA64     Z1, K3, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z2, Z9, K3
+	VMOVDQA64     Z3, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z4, Z9, K3
+	VMOVDQA64     Z5, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VMOVDQA64     Z8, Z0
+	VCMPPD        $0x00, Z6, Z9, K3
+	VMOVDQA64     Z7, K3, Z0
+	VPMINUQ       Z0, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VPMINUQ       Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VPMINUQ       X0, X10, X10
+	VPSHUFD       $0x4e, X10, X0
+	VPMINUQ       X0, X10, X10
+	VMOVQ         X10, AX
+	SHLQ          $0x05, AX
+	CMPQ          AX, R8
+	CMOVQHI       R8, AX
+	VCMPPD        $0x00, 192(DI)(AX*8), Z9, K3
+	KMOVW         K3, CX
+	VCMPPD        $0x00, 128(DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPD        $0x00, 64(DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	VCMPPD        $0x00, (DI)(AX*8), Z9, K3
+	SHLQ          $0x08, CX
+	KMOVW         K3, DX
+	ORQ           DX, CX
+	TZCNTQ        CX, CX
+	ADDQ          CX, AX
+	MOVQ          AX, at+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxStackF64(acc *float64, x *float64, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·maxStackF64(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000020, DX
+	JL      rest
+	VMOVUPD (AX), Z0
+	VCMPPD  $0x07, Z0, Z0, K1
+	VMOVUPD 64(AX), Z1
+	VCMPPD  $0x07, Z1, Z1, K2
+	VMOVUPD 128(AX), Z2
+	VCMPPD  $0x07, Z2, Z2, K3
+	VMOVUPD 192(AX), Z3
+	VCMPPD  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPD      (DI), Z4
+	VRANGEPD     $0x05, Z4, Z0, Z0
+	VCMPPD       $0x07, Z4, Z4, K1, K1
+	VMOVUPD      64(DI), Z4
+	VRANGEPD     $0x05, Z4, Z1, Z1
+	VCMPPD       $0x07, Z4, Z4, K2, K2
+	VMOVUPD      128(DI), Z4
+	VRANGEPD     $0x05, Z4, Z2, Z2
+	VCMPPD       $0x07, Z4, Z4, K3, K3
+	VMOVUPD      192(DI), Z4
+	VRANGEPD     $0x05, Z4, Z3, Z3
+	VCMPPD       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSD quietNaNF64<>+0(SB), K1, Z0
+	VMOVUPD      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z1
+	VMOVUPD      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSD quietNaNF64<>+0(SB), K3, Z2
+	VMOVUPD      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSD quietNaNF64<>+0(SB), K4, Z3
+	VMOVUPD      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000020, DX
+	JZ   done
+
+register:
+	MOVL      $0x000000ff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX), K1, Z0
+	VCMPPD    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPD.Z    (DI), K1, Z1
+	VRANGEPD     $0x05, Z1, Z0, Z0
+	VCMPPD       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000008, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
+// func minStackF64(acc *float64, x *float64, step int, rows int, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·minStackF64(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+32(FP), DX
+
+wide:
+	SUBQ    $0x00000020, DX
+	JL      rest
+	VMOVUPD (AX), Z0
+	VCMPPD  $0x07, Z0, Z0, K1
+	VMOVUPD 64(AX), Z1
+	VCMPPD  $0x07, Z1, Z1, K2
+	VMOVUPD 128(AX), Z2
+	VCMPPD  $0x07, Z2, Z2, K3
+	VMOVUPD 192(AX), Z3
+	VCMPPD  $0x07, Z3, Z3, K4
+	MOVQ    step+16(FP), SI
+	MOVQ    CX, DI
+	MOVQ    rows+24(FP), BX
+
+wide_row:
+	VMOVUPD      (DI), Z4
+	VRANGEPD     $0x04, Z4, Z0, Z0
+	VCMPPD       $0x07, Z4, Z4, K1, K1
+	VMOVUPD      64(DI), Z4
+	VRANGEPD     $0x04, Z4, Z1, Z1
+	VCMPPD       $0x07, Z4, Z4, K2, K2
+	VMOVUPD      128(DI), Z4
+	VRANGEPD     $0x04, Z4, Z2, Z2
+	VCMPPD       $0x07, Z4, Z4, K3, K3
+	VMOVUPD      192(DI), Z4
+	VRANGEPD     $0x04, Z4, Z3, Z3
+	VCMPPD       $0x07, Z4, Z4, K4, K4
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          wide_row
+	KNOTW        K1, K1
+	VBROADCASTSD quietNaNF64<>+0(SB), K1, Z0
+	VMOVUPD      Z0, (AX)
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z1
+	VMOVUPD      Z1, 64(AX)
+	KNOTW        K3, K3
+	VBROADCASTSD quietNaNF64<>+0(SB), K3, Z2
+	VMOVUPD      Z2, 128(AX)
+	KNOTW        K4, K4
+	VBROADCASTSD quietNaNF64<>+0(SB), K4, Z3
+	VMOVUPD      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	JMP          wide
+
+rest:
+	ADDQ $0x00000020, DX
+	JZ   done
+
+register:
+	MOVL      $0x000000ff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX), K1, Z0
+	VCMPPD    $0x07, Z0, Z0, K2
+	MOVQ      step+16(FP), SI
+	MOVQ      CX, DI
+	MOVQ      rows+24(FP), BX
+
+register_row:
+	VMOVUPD.Z    (DI), K1, Z1
+	VRANGEPD     $0x04, Z1, Z0, Z0
+	VCMPPD       $0x07, Z1, Z1, K2, K2
+	ADDQ         SI, DI
+	DECQ         BX
+	JNZ          register_row
+	KNOTW        K2, K2
+	VBROADCASTSD quietNaNF64<>+0(SB), K2, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	SUBQ         $0x00000008, DX
+	JG           register
+
+done:
+	VZEROUPPER
+	RET
+
+// func updateMaxWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·updateMaxWideF64(SB), NOSPLIT, $0-56
+	MOVQ best+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ keys+16(FP), DX
+	MOVQ n+48(FP), BX
+
+wide:
+	SUBQ       $0x00000020, BX
+	JL         rest
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVUPD    (AX), Z3
+	VCMPPD     $0x07, Z3, Z3, K1
+	VMOVDQA64  Z0, Z4
+	VMOVUPD    64(AX), Z5
+	VCMPPD     $0x07, Z5, Z5, K2
+	VMOVDQA64  Z0, Z6
+	VMOVUPD    128(AX), Z7
+	VCMPPD     $0x07, Z7, Z7, K3
+	VMOVDQA64  Z0, Z8
+	VMOVUPD    192(AX), Z9
+	VCMPPD     $0x07, Z9, Z9, K4
+	VMOVDQA64  Z0, Z10
+	VPXORD     Z1, Z1, Z1
+	VPSUBQ     Z0, Z1, Z2
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+wide_row:
+	VMOVUPD      (R8), Z11
+	VCMPPD       $0x16, Z3, Z11, K1, K5
+	VCMPPD       $0x07, Z11, Z11, K1, K1
+	VMOVUPD      Z11, K5, Z3
+	VMOVDQA64    Z1, K5, Z4
+	VMOVUPD      64(R8), Z11
+	VCMPPD       $0x16, Z5, Z11, K2, K5
+	VCMPPD       $0x07, Z11, Z11, K2, K2
+	VMOVUPD      Z11, K5, Z5
+	VMOVDQA64    Z1, K5, Z6
+	VMOVUPD      128(R8), Z11
+	VCMPPD       $0x16, Z7, Z11, K3, K5
+	VCMPPD       $0x07, Z11, Z11, K3, K3
+	VMOVUPD      Z11, K5, Z7
+	VMOVDQA64    Z1, K5, Z8
+	VMOVUPD      192(R8), Z11
+	VCMPPD       $0x16, Z9, Z11, K4, K5
+	VCMPPD       $0x07, Z11, Z11, K4, K4
+	VMOVUPD      Z11, K5, Z9
+	VMOVDQA64    Z1, K5, Z10
+	VPADDQ       Z2, Z1, Z1
+	ADDQ         DI, R8
+	DECQ         SI
+	JNZ          wide_row
+	VPBROADCASTQ i+40(FP), Z2
+	VPCMPGTQ     Z0, Z4, K1
+	KORTESTW     K1, K1
+	JZ           wide_next0
+	VMOVUPD      Z3, K1, (AX)
+	VPADDQ       Z2, Z4, Z4
+	VMOVDQU64    Z4, K1, (CX)
+
+wide_next0:
+	VPCMPGTQ  Z0, Z6, K1
+	KORTESTW  K1, K1
+	JZ        wide_next1
+	VMOVUPD   Z5, K1, 64(AX)
+	VPADDQ    Z2, Z6, Z6
+	VMOVDQU64 Z6, K1, 64(CX)
+
+wide_next1:
+	VPCMPGTQ  Z0, Z8, K1
+	KORTESTW  K1, K1
+	JZ        wide_next2
+	VMOVUPD   Z7, K1, 128(AX)
+	VPADDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, K1, 128(CX)
+
+wide_next2:
+	VPCMPGTQ  Z0, Z10, K1
+	KORTESTW  K1, K1
+	JZ        wide_next3
+	VMOVUPD   Z9, K1, 192(AX)
+	VPADDQ    Z2, Z10, Z10
+	VMOVDQU64 Z10, K1, 192(CX)
+
+wide_next3:
+	ADDQ $0x00000100, CX
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, DX
+	JMP  wide
+
+rest:
+	ADDQ $0x00000020, BX
+	JZ   done
+
+register:
+	MOVL       $0x000000ff, SI
+	BZHIL      BX, SI, SI
+	KMOVW      SI, K1
+	VPTERNLOGD $0xff, Z12, Z12, Z12
+	VMOVUPD.Z  (AX), K1, Z1
+	VCMPPD     $0x07, Z1, Z1, K1, K2
+	VMOVDQA64  Z12, Z2
+	VPXORD     Z13, Z13, Z13
+	VPSUBQ     Z12, Z13, Z0
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+register_row:
+	VMOVUPD.Z    (R8), K1, Z3
+	VCMPPD       $0x16, Z1, Z3, K2, K3
+	VCMPPD       $0x07, Z3, Z3, K2, K2
+	VMOVUPD      Z3, K3, Z1
+	VMOVDQA64    Z13, K3, Z2
+	VPADDQ       Z0, Z13, Z13
+	ADDQ         DI, R8
+	DECQ         SI
+	JNZ          register_row
+	VPBROADCASTQ i+40(FP), Z0
+	VPCMPGTQ     Z12, Z2, K1
+	KORTESTW     K1, K1
+	JZ           register_next0
+	VMOVUPD      Z1, K1, (AX)
+	VPADDQ       Z0, Z2, Z2
+	VMOVDQU64    Z2, K1, (CX)
+
+register_next0:
+	ADDQ $0x00000040, CX
+	ADDQ $0x40, AX
+	ADDQ $0x40, DX
+	SUBQ $0x00000008, BX
+	JG   register
+
+done:
+	VZEROUPPER
+	RET
+
+// func updateMinWideF64(best *float64, at *int, keys *float64, step int, rows int, i int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·updateMinWideF64(SB), NOSPLIT, $0-56
+	MOVQ best+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ keys+16(FP), DX
+	MOVQ n+48(FP), BX
+
+wide:
+	SUBQ       $0x00000020, BX
+	JL         rest
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VMOVUPD    (AX), Z3
+	VCMPPD     $0x07, Z3, Z3, K1
+	VMOVDQA64  Z0, Z4
+	VMOVUPD    64(AX), Z5
+	VCMPPD     $0x07, Z5, Z5, K2
+	VMOVDQA64  Z0, Z6
+	VMOVUPD    128(AX), Z7
+	VCMPPD     $0x07, Z7, Z7, K3
+	VMOVDQA64  Z0, Z8
+	VMOVUPD    192(AX), Z9
+	VCMPPD     $0x07, Z9, Z9, K4
+	VMOVDQA64  Z0, Z10
+	VPXORD     Z1, Z1, Z1
+	VPSUBQ     Z0, Z1, Z2
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+wide_row:
+	VMOVUPD      (R8), Z11
+	VCMPPD       $0x19, Z3, Z11, K1, K5
+	VCMPPD       $0x07, Z11, Z11, K1, K1
+	VMOVUPD      Z11, K5, Z3
+	VMOVDQA64    Z1, K5, Z4
+	VMOVUPD      64(R8), Z11
+	VCMPPD       $0x19, Z5, Z11, K2, K5
+	VCMPPD       $0x07, Z11, Z11, K2, K2
+	VMOVUPD      Z11, K5, Z5
+	VMOVDQA64    Z1, K5, Z6
+	VMOVUPD      128(R8), Z11
+	VCMPPD       $0x19, Z7, Z11, K3, K5
+	VCMPPD       $0x07, Z11, Z11, K3, K3
+	VMOVUPD      Z11, K5, Z7
+	VMOVDQA64    Z1, K5, Z8
+	VMOVUPD      192(R8), Z11
+	VCMPPD       $0x19, Z9, Z11, K4, K5
+	VCMPPD       $0x07, Z11, Z11, K4, K4
+	VMOVUPD      Z11, K5, Z9
+	VMOVDQA64    Z1, K5, Z10
+	VPADDQ       Z2, Z1, Z1
+	ADDQ         DI, R8
+	DECQ         SI
+	JNZ          wide_row
+	VPBROADCASTQ i+40(FP), Z2
+	VPCMPGTQ     Z0, Z4, K1
+	KORTESTW     K1, K1
+	JZ           wide_next0
+	VMOVUPD      Z3, K1, (AX)
+	VPADDQ       Z2, Z4, Z4
+	VMOVDQU64    Z4, K1, (CX)
+
+wide_next0:
+	VPCMPGTQ  Z0, Z6, K1
+	KORTESTW  K1, K1
+	JZ        wide_next1
+	VMOVUPD   Z5, K1, 64(AX)
+	VPADDQ    Z2, Z6, Z6
+	VMOVDQU64 Z6, K1, 64(CX)
+
+wide_next1:
+	VPCMPGTQ  Z0, Z8, K1
+	KORTESTW  K1, K1
+	JZ        wide_next2
+	VMOVUPD   Z7, K1, 128(AX)
+	VPADDQ    Z2, Z8, Z8
+	VMOVDQU64 Z8, K1, 128(CX)
+
+wide_next2:
+	VPCMPGTQ  Z0, Z10, K1
+	KORTESTW  K1, K1
+	JZ        wide_next3
+	VMOVUPD   Z9, K1, 192(AX)
+	VPADDQ    Z2, Z10, Z10
+	VMOVDQU64 Z10, K1, 192(CX)
+
+wide_next3:
+	ADDQ $0x00000100, CX
+	ADDQ $0x00000100, AX
+	ADDQ $0x00000100, DX
+	JMP  wide
+
+rest:
+	ADDQ $0x00000020, BX
+	JZ   done
+
+register:
+	MOVL       $0x000000ff, SI
+	BZHIL      BX, SI, SI
+	KMOVW      SI, K1
+	VPTERNLOGD $0xff, Z12, Z12, Z12
+	VMOVUPD.Z  (AX), K1, Z1
+	VCMPPD     $0x07, Z1, Z1, K1, K2
+	VMOVDQA64  Z12, Z2
+	VPXORD     Z13, Z13, Z13
+	VPSUBQ     Z12, Z13, Z0
+	MOVQ       step+24(FP), DI
+	MOVQ       DX, R8
+	MOVQ       rows+32(FP), SI
+
+register_row:
+	VMOVUPD.Z    (R8), K1, Z3
+	VCMPPD       $0x19, Z1, Z3, K2, K3
+	VCMPPD       $0x07, Z3, Z3, K2, K2
+	VMOVUPD      Z3, K3, Z1
+	VMOVDQA64    Z13, K3, Z2
+	VPADDQ       Z0, Z13, Z13
+	ADDQ         DI, R8
+	DECQ         SI
+	JNZ          register_row
+	VPBROADCASTQ i+40(FP), Z0
+	VPCMPGTQ     Z12, Z2, K1
+	KORTESTW     K1, K1
+	JZ           register_next0
+	VMOVUPD      Z1, K1, (AX)
+	VPADDQ       Z0, Z2, Z2
+	VMOVDQU64    Z2, K1, (CX)
+
+register_next0:
+	ADDQ $0x00000040, CX
+	ADDQ $0x40, AX
+	ADDQ $0x40, DX
+	SUBQ $0x00000008, BX
+	JG   register
 
 done:
 	VZEROUPPER
@@ -14634,38 +18573,38 @@ TEXT ·take4I32(SB), NOSPLIT, $0-112
 	MOVQ         u+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+16(FP), DX
-	MOVQ         fetchIndex+88(FP), BX
-	MOVQ         fetchX+96(FP), SI
-	MOVQ         wrap+56(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         extent+64(FP), DI
-	VPBROADCASTQ DI, Z1
-	MOVQ         stride+72(FP), DI
-	VPBROADCASTQ DI, Z2
-	MOVQ         step+80(FP), DI
-	VPBROADCASTQ DI, Z3
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         wrap+56(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         step+80(FP), BX
+	VPBROADCASTQ BX, Z3
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
 	MOVQ         n+24(FP), R10
 	MOVQ         rows+32(FP), R11
 	MOVQ         uSkip+40(FP), R12
 	MOVQ         idxSkip+48(FP), R13
-	VPMULUDQ     numbered<>+0(SB), Z3, Z3
-	MOVQ         step+80(FP), R9
-	SHLQ         $0x05, R9
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x05, SI
 	MOVQ         CX, R14
 
 row:
-	MOVQ  R10, DI
-	LEAQ  (CX)(SI*1), R8
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
 	MOVQ  past+104(FP), R15
 	TESTQ R15, R15
 	JZ    cached
 
 past:
-	SUBQ         $0x10, DI
+	SUBQ         $0x10, BX
 	JL           pastEnd
-	PREFETCHT0   (DX)(BX*1)
-	PREFETCHT1   (R8)
-	ADDQ         $0x40, R8
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT1   (DI)
+	ADDQ         $0x40, DI
 	VPMOVSXDQ    (DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -14674,7 +18613,7 @@ past:
 	VPADDQ       Z3, Z4, Z4
 	VPXOR        Y5, Y5, Y5
 	VPGATHERQD   (CX)(Z4*4), K1, Y5
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VPMOVSXDQ    32(DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -14684,23 +18623,23 @@ past:
 	VPXOR        Y6, Y6, Y6
 	VPGATHERQD   (CX)(Z4*4), K1, Y6
 	VINSERTI64X4 $0x01, Y6, Z5, Z4
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVNTDQ     Z4, (AX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x00000040, DX
 	JMP          past
 
 pastEnd:
-	ADDQ $0x10, DI
+	ADDQ $0x10, BX
 	JMP  rest
 
 cached:
 near:
-	SUBQ         $0x10, DI
+	SUBQ         $0x10, BX
 	JL           nearEnd
-	PREFETCHT0   (DX)(BX*1)
-	PREFETCHT1   (R8)
-	ADDQ         $0x40, R8
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT1   (DI)
+	ADDQ         $0x40, DI
 	VPMOVSXDQ    (DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -14709,7 +18648,7 @@ near:
 	VPADDQ       Z3, Z4, Z4
 	VPXOR        Y5, Y5, Y5
 	VPGATHERQD   (CX)(Z4*4), K1, Y5
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VPMOVSXDQ    32(DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -14719,24 +18658,24 @@ near:
 	VPXOR        Y6, Y6, Y6
 	VPGATHERQD   (CX)(Z4*4), K1, Y6
 	VINSERTI64X4 $0x01, Y6, Z5, Z4
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVDQU64    Z4, (AX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x00000040, DX
 	JMP          near
 
 nearEnd:
-	ADDQ $0x10, DI
+	ADDQ $0x10, BX
 
 rest:
 more:
-	TESTQ       DI, DI
+	TESTQ       BX, BX
 	JLE         ended
-	MOVQ        $0x00000008, R8
-	CMPQ        DI, R8
-	CMOVQLT     DI, R8
+	MOVQ        $0x00000008, DI
+	CMPQ        BX, DI
+	CMOVQLT     BX, DI
 	MOVQ        $0xffffffff, R15
-	BZHIQ       R8, R15, R15
+	BZHIQ       DI, R15, R15
 	KMOVW       R15, K1
 	VPMOVSXDQ.Z (DX), K1, Z4
 	VPMOVQ2M    Z4, K2
@@ -14747,10 +18686,10 @@ more:
 	VPXOR       Y5, Y5, Y5
 	VPGATHERQD  (CX)(Z4*4), K2, Y5
 	VMOVDQU32   Y5, K1, (AX)
-	ADDQ        R9, CX
-	LEAQ        (AX)(R8*4), AX
-	LEAQ        (DX)(R8*4), DX
-	SUBQ        R8, DI
+	ADDQ        SI, CX
+	LEAQ        (AX)(DI*4), AX
+	LEAQ        (DX)(DI*4), DX
+	SUBQ        DI, BX
 	JMP         more
 
 ended:
@@ -14759,7 +18698,6 @@ ended:
 	ADDQ R13, DX
 	DECQ R11
 	JNZ  row
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -14779,38 +18717,38 @@ TEXT ·take8I32(SB), NOSPLIT, $0-112
 	MOVQ         u+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+16(FP), DX
-	MOVQ         fetchIndex+88(FP), BX
-	MOVQ         fetchX+96(FP), SI
-	MOVQ         wrap+56(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         extent+64(FP), DI
-	VPBROADCASTQ DI, Z1
-	MOVQ         stride+72(FP), DI
-	VPBROADCASTQ DI, Z2
-	MOVQ         step+80(FP), DI
-	VPBROADCASTQ DI, Z3
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         wrap+56(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         step+80(FP), BX
+	VPBROADCASTQ BX, Z3
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
 	MOVQ         n+24(FP), R10
 	MOVQ         rows+32(FP), R11
 	MOVQ         uSkip+40(FP), R12
 	MOVQ         idxSkip+48(FP), R13
-	VPMULUDQ     numbered<>+0(SB), Z3, Z3
-	MOVQ         step+80(FP), R9
-	SHLQ         $0x06, R9
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x06, SI
 	MOVQ         CX, R14
 
 row:
-	MOVQ  R10, DI
-	LEAQ  (CX)(SI*1), R8
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
 	MOVQ  past+104(FP), R15
 	TESTQ R15, R15
 	JZ    cached
 
 past:
-	SUBQ       $0x08, DI
+	SUBQ       $0x08, BX
 	JL         pastEnd
-	PREFETCHT0 (DX)(BX*1)
-	PREFETCHT1 (R8)
-	ADDQ       $0x40, R8
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
 	VPMOVSXDQ  (DX), Z4
 	VPMOVQ2M   Z4, K1
 	VPADDQ     Z0, Z4, K1, Z4
@@ -14819,23 +18757,23 @@ past:
 	VPADDQ     Z3, Z4, Z4
 	VPXORQ     Z5, Z5, Z5
 	VPGATHERQQ (CX)(Z4*8), K1, Z5
-	ADDQ       R9, CX
+	ADDQ       SI, CX
 	VMOVNTDQ   Z5, (AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x00000020, DX
 	JMP        past
 
 pastEnd:
-	ADDQ $0x08, DI
+	ADDQ $0x08, BX
 	JMP  rest
 
 cached:
 near:
-	SUBQ       $0x08, DI
+	SUBQ       $0x08, BX
 	JL         nearEnd
-	PREFETCHT0 (DX)(BX*1)
-	PREFETCHT1 (R8)
-	ADDQ       $0x40, R8
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
 	VPMOVSXDQ  (DX), Z4
 	VPMOVQ2M   Z4, K1
 	VPADDQ     Z0, Z4, K1, Z4
@@ -14844,24 +18782,24 @@ near:
 	VPADDQ     Z3, Z4, Z4
 	VPXORQ     Z6, Z6, Z6
 	VPGATHERQQ (CX)(Z4*8), K1, Z6
-	ADDQ       R9, CX
+	ADDQ       SI, CX
 	VMOVDQU64  Z6, (AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x00000020, DX
 	JMP        near
 
 nearEnd:
-	ADDQ $0x08, DI
+	ADDQ $0x08, BX
 
 rest:
 more:
-	TESTQ       DI, DI
+	TESTQ       BX, BX
 	JLE         ended
-	MOVQ        $0x00000008, R8
-	CMPQ        DI, R8
-	CMOVQLT     DI, R8
+	MOVQ        $0x00000008, DI
+	CMPQ        BX, DI
+	CMOVQLT     BX, DI
 	MOVQ        $0xffffffff, R15
-	BZHIQ       R8, R15, R15
+	BZHIQ       DI, R15, R15
 	KMOVW       R15, K1
 	VPMOVSXDQ.Z (DX), K1, Z4
 	VPMOVQ2M    Z4, K2
@@ -14872,10 +18810,10 @@ more:
 	VPXORQ      Z7, Z7, Z7
 	VPGATHERQQ  (CX)(Z4*8), K2, Z7
 	VMOVDQU64   Z7, K1, (AX)
-	ADDQ        R9, CX
-	LEAQ        (AX)(R8*8), AX
-	LEAQ        (DX)(R8*4), DX
-	SUBQ        R8, DI
+	ADDQ        SI, CX
+	LEAQ        (AX)(DI*8), AX
+	LEAQ        (DX)(DI*4), DX
+	SUBQ        DI, BX
 	JMP         more
 
 ended:
@@ -14884,7 +18822,6 @@ ended:
 	ADDQ R13, DX
 	DECQ R11
 	JNZ  row
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -14980,39 +18917,39 @@ TEXT ·take4I64(SB), NOSPLIT, $0-112
 	MOVQ         u+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+16(FP), DX
-	MOVQ         fetchIndex+88(FP), BX
-	MOVQ         fetchX+96(FP), SI
-	MOVQ         wrap+56(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         extent+64(FP), DI
-	VPBROADCASTQ DI, Z1
-	MOVQ         stride+72(FP), DI
-	VPBROADCASTQ DI, Z2
-	MOVQ         step+80(FP), DI
-	VPBROADCASTQ DI, Z3
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         wrap+56(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         step+80(FP), BX
+	VPBROADCASTQ BX, Z3
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
 	MOVQ         n+24(FP), R10
 	MOVQ         rows+32(FP), R11
 	MOVQ         uSkip+40(FP), R12
 	MOVQ         idxSkip+48(FP), R13
-	VPMULUDQ     numbered<>+0(SB), Z3, Z3
-	MOVQ         step+80(FP), R9
-	SHLQ         $0x05, R9
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x05, SI
 	MOVQ         CX, R14
 
 row:
-	MOVQ  R10, DI
-	LEAQ  (CX)(SI*1), R8
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
 	MOVQ  past+104(FP), R15
 	TESTQ R15, R15
 	JZ    cached
 
 past:
-	SUBQ         $0x10, DI
+	SUBQ         $0x10, BX
 	JL           pastEnd
-	PREFETCHT0   (DX)(BX*1)
-	PREFETCHT0   64(DX)(BX*1)
-	PREFETCHT1   (R8)
-	ADDQ         $0x40, R8
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT0   64(DX)(R9*1)
+	PREFETCHT1   (DI)
+	ADDQ         $0x40, DI
 	VMOVDQU64    (DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -15021,7 +18958,7 @@ past:
 	VPADDQ       Z3, Z4, Z4
 	VPXOR        Y5, Y5, Y5
 	VPGATHERQD   (CX)(Z4*4), K1, Y5
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVDQU64    64(DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -15031,24 +18968,24 @@ past:
 	VPXOR        Y6, Y6, Y6
 	VPGATHERQD   (CX)(Z4*4), K1, Y6
 	VINSERTI64X4 $0x01, Y6, Z5, Z4
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVNTDQ     Z4, (AX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x00000080, DX
 	JMP          past
 
 pastEnd:
-	ADDQ $0x10, DI
+	ADDQ $0x10, BX
 	JMP  rest
 
 cached:
 near:
-	SUBQ         $0x10, DI
+	SUBQ         $0x10, BX
 	JL           nearEnd
-	PREFETCHT0   (DX)(BX*1)
-	PREFETCHT0   64(DX)(BX*1)
-	PREFETCHT1   (R8)
-	ADDQ         $0x40, R8
+	PREFETCHT0   (DX)(R9*1)
+	PREFETCHT0   64(DX)(R9*1)
+	PREFETCHT1   (DI)
+	ADDQ         $0x40, DI
 	VMOVDQU64    (DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -15057,7 +18994,7 @@ near:
 	VPADDQ       Z3, Z4, Z4
 	VPXOR        Y5, Y5, Y5
 	VPGATHERQD   (CX)(Z4*4), K1, Y5
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVDQU64    64(DX), Z4
 	VPMOVQ2M     Z4, K1
 	VPADDQ       Z0, Z4, K1, Z4
@@ -15067,24 +19004,24 @@ near:
 	VPXOR        Y6, Y6, Y6
 	VPGATHERQD   (CX)(Z4*4), K1, Y6
 	VINSERTI64X4 $0x01, Y6, Z5, Z4
-	ADDQ         R9, CX
+	ADDQ         SI, CX
 	VMOVDQU64    Z4, (AX)
 	ADDQ         $0x40, AX
 	ADDQ         $0x00000080, DX
 	JMP          near
 
 nearEnd:
-	ADDQ $0x10, DI
+	ADDQ $0x10, BX
 
 rest:
 more:
-	TESTQ       DI, DI
+	TESTQ       BX, BX
 	JLE         ended
-	MOVQ        $0x00000008, R8
-	CMPQ        DI, R8
-	CMOVQLT     DI, R8
+	MOVQ        $0x00000008, DI
+	CMPQ        BX, DI
+	CMOVQLT     BX, DI
 	MOVQ        $0xffffffff, R15
-	BZHIQ       R8, R15, R15
+	BZHIQ       DI, R15, R15
 	KMOVW       R15, K1
 	VMOVDQU64.Z (DX), K1, Z4
 	VPMOVQ2M    Z4, K2
@@ -15095,10 +19032,10 @@ more:
 	VPXOR       Y5, Y5, Y5
 	VPGATHERQD  (CX)(Z4*4), K2, Y5
 	VMOVDQU32   Y5, K1, (AX)
-	ADDQ        R9, CX
-	LEAQ        (AX)(R8*4), AX
-	LEAQ        (DX)(R8*8), DX
-	SUBQ        R8, DI
+	ADDQ        SI, CX
+	LEAQ        (AX)(DI*4), AX
+	LEAQ        (DX)(DI*8), DX
+	SUBQ        DI, BX
 	JMP         more
 
 ended:
@@ -15107,7 +19044,6 @@ ended:
 	ADDQ R13, DX
 	DECQ R11
 	JNZ  row
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -15117,38 +19053,38 @@ TEXT ·take8I64(SB), NOSPLIT, $0-112
 	MOVQ         u+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         idx+16(FP), DX
-	MOVQ         fetchIndex+88(FP), BX
-	MOVQ         fetchX+96(FP), SI
-	MOVQ         wrap+56(FP), DI
-	VPBROADCASTQ DI, Z0
-	MOVQ         extent+64(FP), DI
-	VPBROADCASTQ DI, Z1
-	MOVQ         stride+72(FP), DI
-	VPBROADCASTQ DI, Z2
-	MOVQ         step+80(FP), DI
-	VPBROADCASTQ DI, Z3
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         wrap+56(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTQ BX, Z1
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTQ BX, Z2
+	MOVQ         step+80(FP), BX
+	VPBROADCASTQ BX, Z3
+	VPMULUDQ     numbered<>+0(SB), Z3, Z3
 	MOVQ         n+24(FP), R10
 	MOVQ         rows+32(FP), R11
 	MOVQ         uSkip+40(FP), R12
 	MOVQ         idxSkip+48(FP), R13
-	VPMULUDQ     numbered<>+0(SB), Z3, Z3
-	MOVQ         step+80(FP), R9
-	SHLQ         $0x06, R9
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x06, SI
 	MOVQ         CX, R14
 
 row:
-	MOVQ  R10, DI
-	LEAQ  (CX)(SI*1), R8
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
 	MOVQ  past+104(FP), R15
 	TESTQ R15, R15
 	JZ    cached
 
 past:
-	SUBQ       $0x08, DI
+	SUBQ       $0x08, BX
 	JL         pastEnd
-	PREFETCHT0 (DX)(BX*1)
-	PREFETCHT1 (R8)
-	ADDQ       $0x40, R8
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
 	VMOVDQU64  (DX), Z4
 	VPMOVQ2M   Z4, K1
 	VPADDQ     Z0, Z4, K1, Z4
@@ -15157,23 +19093,23 @@ past:
 	VPADDQ     Z3, Z4, Z4
 	VPXORQ     Z5, Z5, Z5
 	VPGATHERQQ (CX)(Z4*8), K1, Z5
-	ADDQ       R9, CX
+	ADDQ       SI, CX
 	VMOVNTDQ   Z5, (AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x00000040, DX
 	JMP        past
 
 pastEnd:
-	ADDQ $0x08, DI
+	ADDQ $0x08, BX
 	JMP  rest
 
 cached:
 near:
-	SUBQ       $0x08, DI
+	SUBQ       $0x08, BX
 	JL         nearEnd
-	PREFETCHT0 (DX)(BX*1)
-	PREFETCHT1 (R8)
-	ADDQ       $0x40, R8
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
 	VMOVDQU64  (DX), Z4
 	VPMOVQ2M   Z4, K1
 	VPADDQ     Z0, Z4, K1, Z4
@@ -15182,24 +19118,24 @@ near:
 	VPADDQ     Z3, Z4, Z4
 	VPXORQ     Z6, Z6, Z6
 	VPGATHERQQ (CX)(Z4*8), K1, Z6
-	ADDQ       R9, CX
+	ADDQ       SI, CX
 	VMOVDQU64  Z6, (AX)
 	ADDQ       $0x40, AX
 	ADDQ       $0x00000040, DX
 	JMP        near
 
 nearEnd:
-	ADDQ $0x08, DI
+	ADDQ $0x08, BX
 
 rest:
 more:
-	TESTQ       DI, DI
+	TESTQ       BX, BX
 	JLE         ended
-	MOVQ        $0x00000008, R8
-	CMPQ        DI, R8
-	CMOVQLT     DI, R8
+	MOVQ        $0x00000008, DI
+	CMPQ        BX, DI
+	CMOVQLT     BX, DI
 	MOVQ        $0xffffffff, R15
-	BZHIQ       R8, R15, R15
+	BZHIQ       DI, R15, R15
 	KMOVW       R15, K1
 	VMOVDQU64.Z (DX), K1, Z4
 	VPMOVQ2M    Z4, K2
@@ -15210,10 +19146,10 @@ more:
 	VPXORQ      Z7, Z7, Z7
 	VPGATHERQQ  (CX)(Z4*8), K2, Z7
 	VMOVDQU64   Z7, K1, (AX)
-	ADDQ        R9, CX
-	LEAQ        (AX)(R8*8), AX
-	LEAQ        (DX)(R8*8), DX
-	SUBQ        R8, DI
+	ADDQ        SI, CX
+	LEAQ        (AX)(DI*8), AX
+	LEAQ        (DX)(DI*8), DX
+	SUBQ        DI, BX
 	JMP         more
 
 ended:
@@ -15222,7 +19158,402 @@ ended:
 	ADDQ R13, DX
 	DECQ R11
 	JNZ  row
-	SFENCE
+	VZEROUPPER
+	RET
+
+// func narrowI64(dst *uint16, v *int64, quarter int, wrap int64, last int64) uint32
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, MMX+
+TEXT ·narrowI64(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         quarter+16(FP), DX
+	MOVQ         wrap+24(FP), BX
+	VPBROADCASTQ BX, Z0
+	MOVQ         last+32(FP), BX
+	VPBROADCASTQ BX, Z1
+	VMOVDQU64    evenDwords<>+0(SB), Z2
+	VMOVDQU64    evenWords<>+0(SB), Z3
+	VPXORQ       Z4, Z4, Z4
+	LEAQ         (DX)(DX*1), DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*1), BX
+	SHLQ         $0x01, BX
+	LEAQ         (BX)(BX*2), SI
+
+loop:
+	PREFETCHT1 4096(CX)
+	VMOVDQU64  (CX), Z5
+	VPMOVQ2M   Z5, K1
+	VPADDQ     Z0, Z5, K1, Z5
+	VPMAXUQ    Z5, Z4, Z4
+	PREFETCHT1 4160(CX)
+	VMOVDQU64  64(CX), Z6
+	VPMOVQ2M   Z6, K1
+	VPADDQ     Z0, Z6, K1, Z6
+	VPMAXUQ    Z6, Z4, Z4
+	PREFETCHT1 4224(CX)
+	VMOVDQU64  128(CX), Z7
+	VPMOVQ2M   Z7, K1
+	VPADDQ     Z0, Z7, K1, Z7
+	VPMAXUQ    Z7, Z4, Z4
+	PREFETCHT1 4288(CX)
+	VMOVDQU64  192(CX), Z8
+	VPMOVQ2M   Z8, K1
+	VPADDQ     Z0, Z8, K1, Z8
+	VPMAXUQ    Z8, Z4, Z4
+	VPERMT2D   Z6, Z2, Z5
+	VPERMT2D   Z8, Z2, Z7
+	VPERMT2W   Z7, Z3, Z5
+	VMOVNTDQ   Z5, (AX)
+	PREFETCHT1 4096(CX)(BX*1)
+	VMOVDQU64  (CX)(BX*1), Z5
+	VPMOVQ2M   Z5, K1
+	VPADDQ     Z0, Z5, K1, Z5
+	VPMAXUQ    Z5, Z4, Z4
+	PREFETCHT1 4160(CX)(BX*1)
+	VMOVDQU64  64(CX)(BX*1), Z6
+	VPMOVQ2M   Z6, K1
+	VPADDQ     Z0, Z6, K1, Z6
+	VPMAXUQ    Z6, Z4, Z4
+	PREFETCHT1 4224(CX)(BX*1)
+	VMOVDQU64  128(CX)(BX*1), Z7
+	VPMOVQ2M   Z7, K1
+	VPADDQ     Z0, Z7, K1, Z7
+	VPMAXUQ    Z7, Z4, Z4
+	PREFETCHT1 4288(CX)(BX*1)
+	VMOVDQU64  192(CX)(BX*1), Z8
+	VPMOVQ2M   Z8, K1
+	VPADDQ     Z0, Z8, K1, Z8
+	VPMAXUQ    Z8, Z4, Z4
+	VPERMT2D   Z6, Z2, Z5
+	VPERMT2D   Z8, Z2, Z7
+	VPERMT2W   Z7, Z3, Z5
+	VMOVNTDQ   Z5, (AX)(DI*1)
+	PREFETCHT1 4096(CX)(BX*2)
+	VMOVDQU64  (CX)(BX*2), Z5
+	VPMOVQ2M   Z5, K1
+	VPADDQ     Z0, Z5, K1, Z5
+	VPMAXUQ    Z5, Z4, Z4
+	PREFETCHT1 4160(CX)(BX*2)
+	VMOVDQU64  64(CX)(BX*2), Z6
+	VPMOVQ2M   Z6, K1
+	VPADDQ     Z0, Z6, K1, Z6
+	VPMAXUQ    Z6, Z4, Z4
+	PREFETCHT1 4224(CX)(BX*2)
+	VMOVDQU64  128(CX)(BX*2), Z7
+	VPMOVQ2M   Z7, K1
+	VPADDQ     Z0, Z7, K1, Z7
+	VPMAXUQ    Z7, Z4, Z4
+	PREFETCHT1 4288(CX)(BX*2)
+	VMOVDQU64  192(CX)(BX*2), Z8
+	VPMOVQ2M   Z8, K1
+	VPADDQ     Z0, Z8, K1, Z8
+	VPMAXUQ    Z8, Z4, Z4
+	VPERMT2D   Z6, Z2, Z5
+	VPERMT2D   Z8, Z2, Z7
+	VPERMT2W   Z7, Z3, Z5
+	VMOVNTDQ   Z5, (AX)(DI*2)
+	PREFETCHT1 4096(CX)(SI*1)
+	VMOVDQU64  (CX)(SI*1), Z5
+	VPMOVQ2M   Z5, K1
+	VPADDQ     Z0, Z5, K1, Z5
+	VPMAXUQ    Z5, Z4, Z4
+	PREFETCHT1 4160(CX)(SI*1)
+	VMOVDQU64  64(CX)(SI*1), Z6
+	VPMOVQ2M   Z6, K1
+	VPADDQ     Z0, Z6, K1, Z6
+	VPMAXUQ    Z6, Z4, Z4
+	PREFETCHT1 4224(CX)(SI*1)
+	VMOVDQU64  128(CX)(SI*1), Z7
+	VPMOVQ2M   Z7, K1
+	VPADDQ     Z0, Z7, K1, Z7
+	VPMAXUQ    Z7, Z4, Z4
+	PREFETCHT1 4288(CX)(SI*1)
+	VMOVDQU64  192(CX)(SI*1), Z8
+	VPMOVQ2M   Z8, K1
+	VPADDQ     Z0, Z8, K1, Z8
+	VPMAXUQ    Z8, Z4, Z4
+	VPERMT2D   Z6, Z2, Z5
+	VPERMT2D   Z8, Z2, Z7
+	VPERMT2W   Z7, Z3, Z5
+	VMOVNTDQ   Z5, (AX)(R8*1)
+	ADDQ       $0x00000100, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x20, DX
+	JNZ        loop
+	VPCMPUQ    $0x06, Z1, Z4, K1
+	KMOVW      K1, AX
+	MOVL       AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA evenDwords<>+0(SB)/4, $0x00000000
+DATA evenDwords<>+4(SB)/4, $0x00000002
+DATA evenDwords<>+8(SB)/4, $0x00000004
+DATA evenDwords<>+12(SB)/4, $0x00000006
+DATA evenDwords<>+16(SB)/4, $0x00000008
+DATA evenDwords<>+20(SB)/4, $0x0000000a
+DATA evenDwords<>+24(SB)/4, $0x0000000c
+DATA evenDwords<>+28(SB)/4, $0x0000000e
+DATA evenDwords<>+32(SB)/4, $0x00000010
+DATA evenDwords<>+36(SB)/4, $0x00000012
+DATA evenDwords<>+40(SB)/4, $0x00000014
+DATA evenDwords<>+44(SB)/4, $0x00000016
+DATA evenDwords<>+48(SB)/4, $0x00000018
+DATA evenDwords<>+52(SB)/4, $0x0000001a
+DATA evenDwords<>+56(SB)/4, $0x0000001c
+DATA evenDwords<>+60(SB)/4, $0x0000001e
+GLOBL evenDwords<>(SB), RODATA|NOPTR, $64
+
+DATA evenWords<>+0(SB)/2, $0x0000
+DATA evenWords<>+2(SB)/2, $0x0002
+DATA evenWords<>+4(SB)/2, $0x0004
+DATA evenWords<>+6(SB)/2, $0x0006
+DATA evenWords<>+8(SB)/2, $0x0008
+DATA evenWords<>+10(SB)/2, $0x000a
+DATA evenWords<>+12(SB)/2, $0x000c
+DATA evenWords<>+14(SB)/2, $0x000e
+DATA evenWords<>+16(SB)/2, $0x0010
+DATA evenWords<>+18(SB)/2, $0x0012
+DATA evenWords<>+20(SB)/2, $0x0014
+DATA evenWords<>+22(SB)/2, $0x0016
+DATA evenWords<>+24(SB)/2, $0x0018
+DATA evenWords<>+26(SB)/2, $0x001a
+DATA evenWords<>+28(SB)/2, $0x001c
+DATA evenWords<>+30(SB)/2, $0x001e
+DATA evenWords<>+32(SB)/2, $0x0020
+DATA evenWords<>+34(SB)/2, $0x0022
+DATA evenWords<>+36(SB)/2, $0x0024
+DATA evenWords<>+38(SB)/2, $0x0026
+DATA evenWords<>+40(SB)/2, $0x0028
+DATA evenWords<>+42(SB)/2, $0x002a
+DATA evenWords<>+44(SB)/2, $0x002c
+DATA evenWords<>+46(SB)/2, $0x002e
+DATA evenWords<>+48(SB)/2, $0x0030
+DATA evenWords<>+50(SB)/2, $0x0032
+DATA evenWords<>+52(SB)/2, $0x0034
+DATA evenWords<>+54(SB)/2, $0x0036
+DATA evenWords<>+56(SB)/2, $0x0038
+DATA evenWords<>+58(SB)/2, $0x003a
+DATA evenWords<>+60(SB)/2, $0x003c
+DATA evenWords<>+62(SB)/2, $0x003e
+GLOBL evenWords<>(SB), RODATA|NOPTR, $64
+
+// func take4U16(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·take4U16(SB), NOSPLIT, $0-112
+	MOVQ         u+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+16(FP), DX
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTD BX, Z0
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTD BX, Z1
+	MOVQ         step+80(FP), BX
+	VPBROADCASTD BX, Z2
+	VPMOVZXBD    firstBytes<>+0(SB), Z3
+	VPMULLD      Z3, Z2, Z2
+	MOVQ         n+24(FP), R10
+	MOVQ         rows+32(FP), R11
+	MOVQ         uSkip+40(FP), R12
+	MOVQ         idxSkip+48(FP), R13
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x06, SI
+	MOVQ         CX, R14
+
+row:
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
+	MOVQ  past+104(FP), R15
+	TESTQ R15, R15
+	JZ    cached
+
+past:
+	SUBQ       $0x10, BX
+	JL         pastEnd
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	VPMOVZXWD  (DX), Z3
+	VPCMPUD    $0x01, Z0, Z3, K1
+	VPMULLD    Z1, Z3, Z3
+	VPADDD     Z2, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPGATHERDD (CX)(Z3*4), K1, Z4
+	VMOVNTDQ   Z4, (AX)
+	ADDQ       SI, CX
+	ADDQ       $0x40, AX
+	ADDQ       $0x20, DX
+	JMP        past
+
+pastEnd:
+	ADDQ $0x10, BX
+	JMP  rest
+
+cached:
+near:
+	SUBQ       $0x10, BX
+	JL         nearEnd
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	VPMOVZXWD  (DX), Z3
+	VPCMPUD    $0x01, Z0, Z3, K1
+	VPMULLD    Z1, Z3, Z3
+	VPADDD     Z2, Z3, Z3
+	VPXORQ     Z5, Z5, Z5
+	VPGATHERDD (CX)(Z3*4), K1, Z5
+	VMOVDQU64  Z5, (AX)
+	ADDQ       SI, CX
+	ADDQ       $0x40, AX
+	ADDQ       $0x20, DX
+	JMP        near
+
+nearEnd:
+	ADDQ $0x10, BX
+
+rest:
+	TESTQ       BX, BX
+	JZ          ended
+	MOVQ        $0xffffffff, DI
+	BZHIQ       BX, DI, DI
+	KMOVW       DI, K1
+	VPMOVZXWD.Z (DX), K1, Z3
+	VPCMPUD     $0x01, Z0, Z3, K1, K2
+	VPMULLD     Z1, Z3, Z3
+	VPADDD      Z2, Z3, Z3
+	VPXORQ      Z6, Z6, Z6
+	VPGATHERDD  (CX)(Z3*4), K2, Z6
+	VMOVDQU32   Z6, K1, (AX)
+	LEAQ        (AX)(BX*4), AX
+	LEAQ        (DX)(BX*2), DX
+
+ended:
+	MOVQ R14, CX
+	ADDQ R12, AX
+	ADDQ R13, DX
+	DECQ R11
+	JNZ  row
+	VZEROUPPER
+	RET
+
+DATA firstBytes<>+0(SB)/1, $0x00
+DATA firstBytes<>+1(SB)/1, $0x01
+DATA firstBytes<>+2(SB)/1, $0x02
+DATA firstBytes<>+3(SB)/1, $0x03
+DATA firstBytes<>+4(SB)/1, $0x04
+DATA firstBytes<>+5(SB)/1, $0x05
+DATA firstBytes<>+6(SB)/1, $0x06
+DATA firstBytes<>+7(SB)/1, $0x07
+DATA firstBytes<>+8(SB)/1, $0x08
+DATA firstBytes<>+9(SB)/1, $0x09
+DATA firstBytes<>+10(SB)/1, $0x0a
+DATA firstBytes<>+11(SB)/1, $0x0b
+DATA firstBytes<>+12(SB)/1, $0x0c
+DATA firstBytes<>+13(SB)/1, $0x0d
+DATA firstBytes<>+14(SB)/1, $0x0e
+DATA firstBytes<>+15(SB)/1, $0x0f
+GLOBL firstBytes<>(SB), RODATA|NOPTR, $16
+
+// func take8U16(u *byte, x *byte, idx *byte, n int, rows int, uSkip int, idxSkip int, wrap int, extent int, stride int, step int, fetchIndex int, fetchX int, past int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·take8U16(SB), NOSPLIT, $0-112
+	MOVQ         u+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         idx+16(FP), DX
+	MOVQ         fetchX+96(FP), R8
+	MOVQ         fetchIndex+88(FP), R9
+	MOVQ         extent+64(FP), BX
+	VPBROADCASTD BX, Z0
+	MOVQ         stride+72(FP), BX
+	VPBROADCASTD BX, Z1
+	MOVQ         step+80(FP), BX
+	VPBROADCASTD BX, Z2
+	VPMOVZXBD    firstBytes<>+0(SB), Z3
+	VPMULLD      Z3, Z2, Z2
+	MOVQ         n+24(FP), R10
+	MOVQ         rows+32(FP), R11
+	MOVQ         uSkip+40(FP), R12
+	MOVQ         idxSkip+48(FP), R13
+	MOVQ         step+80(FP), SI
+	SHLQ         $0x06, SI
+	MOVQ         CX, R14
+
+row:
+	MOVQ  R10, BX
+	LEAQ  (CX)(R8*1), DI
+	MOVQ  past+104(FP), R15
+	TESTQ R15, R15
+	JZ    cached
+
+past:
+	SUBQ       $0x08, BX
+	JL         pastEnd
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	VPMOVZXWD  (DX), Y3
+	VPCMPUD    $0x01, Y0, Y3, K1
+	VPMULLD    Y1, Y3, Y3
+	VPADDD     Y2, Y3, Y3
+	VPXORQ     Z4, Z4, Z4
+	VPGATHERDQ (CX)(Y3*8), K1, Z4
+	VMOVNTDQ   Z4, (AX)
+	ADDQ       SI, CX
+	ADDQ       $0x40, AX
+	ADDQ       $0x10, DX
+	JMP        past
+
+pastEnd:
+	ADDQ $0x08, BX
+	JMP  rest
+
+cached:
+near:
+	SUBQ       $0x08, BX
+	JL         nearEnd
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	VPMOVZXWD  (DX), Y3
+	VPCMPUD    $0x01, Y0, Y3, K1
+	VPMULLD    Y1, Y3, Y3
+	VPADDD     Y2, Y3, Y3
+	VPXORQ     Z5, Z5, Z5
+	VPGATHERDQ (CX)(Y3*8), K1, Z5
+	VMOVDQU64  Z5, (AX)
+	ADDQ       SI, CX
+	ADDQ       $0x40, AX
+	ADDQ       $0x10, DX
+	JMP        near
+
+nearEnd:
+	ADDQ $0x08, BX
+
+rest:
+	TESTQ       BX, BX
+	JZ          ended
+	MOVQ        $0xffffffff, DI
+	BZHIQ       BX, DI, DI
+	KMOVW       DI, K1
+	VPMOVZXWD.Z (DX), K1, Y3
+	VPCMPUD     $0x01, Y0, Y3, K1, K2
+	VPMULLD     Y1, Y3, Y3
+	VPADDD      Y2, Y3, Y3
+	VPXORQ      Z6, Z6, Z6
+	VPGATHERDQ  (CX)(Y3*8), K2, Z6
+	VMOVDQU64   Z6, K1, (AX)
+	LEAQ        (AX)(BX*8), AX
+	LEAQ        (DX)(BX*2), DX
+
+ended:
+	MOVQ R14, CX
+	ADDQ R12, AX
+	ADDQ R13, DX
+	DECQ R11
+	JNZ  row
 	VZEROUPPER
 	RET
 

@@ -19,7 +19,8 @@ func init() {
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2 {
 		maskedKernels.compress32, maskedKernels.compress64 = compressWideF32, compressWideF64
 		rowsKernels.by32, rowsKernels.by64 = rowsInI32, rowsInI64
-		takeKernels[0][0], takeKernels[0][1] = take4I32, take4I64
-		takeKernels[1][0], takeKernels[1][1] = take8I32, take8I64
+		narrowKernel = narrowI64
+		takeKernels[0] = [...]takeKernel{take4U16, take4I32, take4I64}
+		takeKernels[1] = [...]takeKernel{take8U16, take8I32, take8I64}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 )
 
 type word interface {
@@ -134,9 +135,12 @@ func TestTakeRows(t *testing.T) {
 	t.Run("4 bytes, int64", testTakeRows[uint32, int64])
 	t.Run("8 bytes, int32", testTakeRows[uint64, int32])
 	t.Run("8 bytes, int64", testTakeRows[uint64, int64])
+	t.Run("2 bytes, uint16", testTakeRows[uint16, uint16])
+	t.Run("4 bytes, uint16", testTakeRows[uint32, uint16])
+	t.Run("8 bytes, uint16", testTakeRows[uint64, uint16])
 }
 
-func testTakeRows[W word, I Index](t *testing.T) {
+func testTakeRows[W word, I takeIndex](t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 3))
 	for _, n := range append(moveLengths[1:], 48, 80) {
 		for range 12 {
@@ -147,7 +151,7 @@ func testTakeRows[W word, I Index](t *testing.T) {
 			if r.IntN(4) == 0 {
 				p.URow = (p.URow + 15) &^ 15
 			}
-			if r.IntN(3) > 0 {
+			if r.IntN(3) > 0 && unsafe.Sizeof(*new(I)) > 2 {
 				p.Wrap = p.Extent
 			}
 			x := filled[W](t, r, p.X+(p.Extent-1)*p.Stride+(n-1)*p.Step+1)
@@ -168,11 +172,16 @@ func testTakeRows[W word, I Index](t *testing.T) {
 
 // TestTakeRowsOutside: an index that nobody checked reads nothing outside of x.
 func TestTakeRowsOutside(t *testing.T) {
+	testTakeRowsOutside(t, []int64{9, -10, math.MaxInt64, math.MinInt64, 1 << 32})
+	testTakeRowsOutside(t, []uint16{9, 1 << 15, math.MaxUint16})
+}
+
+func testTakeRowsOutside[I takeIndex](t *testing.T, outside []I) {
 	r := rand.New(rand.NewPCG(5, 4))
 	for n := 1; n < 40; n++ {
-		x, u, idx := filled[uint32](t, r, 9), filled[uint32](t, r, n), make([]int64, n)
+		x, u, idx := filled[uint32](t, r, 9), filled[uint32](t, r, n), make([]I, n)
 		for i := range idx {
-			idx[i] = []int64{9, -10, math.MaxInt64, math.MinInt64, 1 << 32}[r.IntN(5)]
+			idx[i] = outside[r.IntN(len(outside))]
 		}
 		func() {
 			defer func() { _ = recover() }() // the twin refuses

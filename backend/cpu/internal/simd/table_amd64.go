@@ -3,7 +3,7 @@
 package simd
 
 import (
-	"math"
+	"math/bits"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -25,30 +25,44 @@ func init() {
 		placesBy(mulRowsF64, mulRow[float64])}
 	floats32 = Floats[float32]{rowBy(divF32), scalarBy(divByF32), shiftBy(subByF32), shiftsBy(shiftsF32),
 		keptBy(addKeptF32), rowBy(guardF32), unaryBy(negF32),
-		linesBy(sumLinesF32)}
+		unaryBy(sqrtF32), linesBy(sumLinesF32)}
 	floats64 = Floats[float64]{rowBy(divF64), scalarBy(divByF64), shiftBy(subByF64), shiftsBy(shiftsF64),
 		keptBy(addKeptF64), rowBy(guardF64), unaryBy(negF64),
-		linesBy(sumLinesF64)}
+		unaryBy(sqrtF64), linesBy(sumLinesF64)}
 	greatest32 := ends[float32]{greatestF32, findEqualF32, findNaNF32, true}
 	smallest32 := ends[float32]{smallestF32, findEqualF32, findNaNF32, false}
-	extremes32 = Extremes[float32]{
+	extremes32 = append(extremes32, Extremes[float32]{
 		greatest32.of, smallest32.of, rowBy(maxF32), rowBy(minF32), rowsBy(maxFourF32), rowsBy(minFourF32),
+		stackBy(rowBy(maxF32), rowsBy(maxFourF32)), stackBy(rowBy(minF32), rowsBy(minFourF32)),
 		greatest32.first, smallest32.first,
-		updateBy(updateMaxF32, updateMax[float32]), updateBy(updateMinF32, updateMin[float32]),
+		updatesBy(updateBy(updateMaxF32, updateMax[float32])), updatesBy(updateBy(updateMinF32, updateMin[float32])),
 		placesBy(maxRowsF32, maxRow[float32]), placesBy(minRowsF32, minRow[float32]),
-	}
+	})
 	greatest64 := ends[float64]{greatestF64, findEqualF64, findNaNF64, true}
 	smallest64 := ends[float64]{smallestF64, findEqualF64, findNaNF64, false}
-	extremes64 = Extremes[float64]{
+	extremes64 = append(extremes64, Extremes[float64]{
 		greatest64.of, smallest64.of, rowBy(maxF64), rowBy(minF64), rowsBy(maxFourF64), rowsBy(minFourF64),
+		stackBy(rowBy(maxF64), rowsBy(maxFourF64)), stackBy(rowBy(minF64), rowsBy(minFourF64)),
 		greatest64.first, smallest64.first,
-		updateBy(updateMaxF64, updateMax[float64]), updateBy(updateMinF64, updateMin[float64]),
+		updatesBy(updateBy(updateMaxF64, updateMax[float64])), updatesBy(updateBy(updateMinF64, updateMin[float64])),
 		placesBy(maxRowsF64, maxRow[float64]), placesBy(minRowsF64, minRow[float64]),
-	}
+	})
 	elementary32 = append(elementary32, elementaryBy(
 		mapBy(expF32), mapBy(logF32), mapBy(tanhF32), mapBy(sigmoidF32), floats32, sums32))
 	elementary64 = append(elementary64, elementaryBy(
 		partlyBy(expF64, expRow64), logRow64, tanhRow64, sigmoidRow64, floats64, sums64))
+	if cpu.X86.HasBMI2 {
+		compares32 = Compares[float32]{
+			compareBy(lessF32, less[float32]), compareBy(lessEqualF32, lessEqual[float32]),
+			compareBy(equalF32, Equal[float32]), compareBy(notEqualF32, NotEqual[float32]),
+		}
+		compares64 = Compares[float64]{
+			compareBy(lessF64, less[float64]), compareBy(lessEqualF64, lessEqual[float64]),
+			compareBy(equalF64, Equal[float64]), compareBy(notEqualF64, NotEqual[float64]),
+		}
+	}
+	roundKernels.uint8, roundKernels.int8, roundKernels.uint16 = uint8ToF32, int8ToF32, uint16ToF32
+	roundKernels.int16, roundKernels.int32 = int16ToF32, int32ToF32
 	movement32.Transpose = transposeBy(transpose8F32)
 	movement64.Transpose = transposeBy(transpose4F64)
 	placeBytes.gather, placeBytes.gatherPast = gatherRows, gatherRowsPast
@@ -57,12 +71,18 @@ func init() {
 	copyRunsBytes = copyRuns
 	tiles32 = []*Tile[float32]{{6, 16, 8, []tileKernel[float32]{
 		nil, gemm1F32, gemm2F32, gemm3F32, gemm4F32, gemm5F32, gemm6F32,
-	}, gemmPackedF32, pack32}}
+	}, gemmPackedF32, pack32, nil}}
 	tiles64 = []*Tile[float64]{{6, 8, 8, []tileKernel[float64]{
 		nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64,
-	}, gemmPackedF64, pack64}}
+	}, gemmPackedF64, pack64, nil}}
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
 		chain32, chain64 = chainF32, chainF64
+		extremes32 = append(extremes32, wideExtremes(extremes32[len(extremes32)-1], updateMaxWideF32, updateMinWideF32,
+			wideEnds[float32]{greatestWideF32, firstMaxWideF32, maxStackF32, greatest32},
+			wideEnds[float32]{smallestWideF32, firstMinWideF32, minStackF32, smallest32}))
+		extremes64 = append(extremes64, wideExtremes(extremes64[len(extremes64)-1], updateMaxWideF64, updateMinWideF64,
+			wideEnds[float64]{greatestWideF64, firstMaxWideF64, maxStackF64, greatest64},
+			wideEnds[float64]{smallestWideF64, firstMinWideF64, minStackF64, smallest64}))
 		span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
 		floats32.SumLines, linesPast = linesWideBy(floats32.SumLines), true
 		spanRows32, softColumns32 = spanRowsF32, softColumnsF32
@@ -70,11 +90,11 @@ func init() {
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
 			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
 			gemmWide8F32, gemmWide9F32, gemmWide10F32, gemmWide11F32, gemmWide12F32,
-		}, gemmWidePackedF32, packWideBy(transposeFourF32)})
+		}, gemmWidePackedF32, packWideBy(transposeFourF32), piecesF32})
 		tiles64 = append(tiles64, &Tile[float64]{12, 16, 12, []tileKernel[float64]{
 			nil, gemmWide1F64, gemmWide2F64, gemmWide3F64, gemmWide4F64, gemmWide5F64, gemmWide6F64, gemmWide7F64,
 			gemmWide8F64, gemmWide9F64, gemmWide10F64, gemmWide11F64, gemmWide12F64,
-		}, gemmWidePackedF64, packWideBy(transpose4F64)})
+		}, gemmWidePackedF64, packWideBy(transpose4F64), piecesF64})
 	}
 }
 
@@ -89,20 +109,31 @@ func blockBy[T Float](f func(x *T, n int) T) func(x []T) T {
 	}
 }
 
-// lineBy does lines of up to most elements in one call, but for what is left of four blocks, longer ones by such
-// pieces. A subtree is a power of two of blocks.
-func lineBy[T Float](block func(x *T, n int) T, tree func(x *T, fours int, rest T, more int) T) func(x []T) T {
+// lineBy does subtrees of up to most elements in a call: the powers of two whose sum the number of blocks is, the
+// greatest first, but for what is left of four blocks.
+func lineBy[T Float](block func(x *T, n int) T, tree func(x *T, blocks int) T) func(x []T) T {
+	const four = 4 * BlockSize
 	sum := blockBy(block)
 	piece := func(x []T) T {
-		fours := len(x) / (4 * BlockSize)
-		rest := x[fours*4*BlockSize:]
-		switch {
-		case fours == 0:
-			return sumTree(rest, BlockSize, sum)
-		case len(rest) == 0:
-			return tree(unsafe.SliceData(x), fours, 0, 0)
+		var subtrees [treeLevels]T
+		n := 0
+		for ; len(x) >= four; n++ {
+			blocks := 1 << (bits.Len(uint(len(x)/four)) - 1)
+			subtrees[n%treeLevels] = tree(unsafe.SliceData(x), blocks)
+			x = x[blocks*four:]
 		}
-		return tree(unsafe.SliceData(x), fours, sumTree(rest, BlockSize, sum), 1)
+		var v T
+		if len(x) > 0 {
+			v = sumTree(x, BlockSize, sum)
+		} else {
+			n--
+			v = subtrees[n%treeLevels]
+		}
+		for n > 0 {
+			n--
+			v = subtrees[n%treeLevels] + v
+		}
+		return v
 	}
 	return func(x []T) T {
 		if len(x) <= most {
@@ -265,105 +296,6 @@ func shiftsBy[T Float](f func(out, a, m *T, n int) int) func(out, a, m []T) {
 			out, a, m = out[n:], a[n:], m[n:]
 		}
 	}
-}
-
-func updateBy[T Float](f func(best *T, at *int, keys *T, i, n int), rest func([]T, []int, []T, int)) func(
-	[]T, []int, []T, int) {
-	lanes := 32 / int(unsafe.Sizeof(*new(T)))
-	return func(best []T, at []int, keys []T, i int) {
-		at, keys = at[:len(best)], keys[:len(best)]
-		for len(best) >= lanes {
-			n := min(len(best), most) &^ (lanes - 1)
-			f(unsafe.SliceData(best), unsafe.SliceData(at), unsafe.SliceData(keys), i, n)
-			best, at, keys = best[n:], at[n:], keys[n:]
-		}
-		rest(best, at, keys, i)
-	}
-}
-
-// ends is the kernels of one end of the order.
-type ends[T Float] struct {
-	extreme   func(x *T, n int) (m T, nan, signs uint32)
-	findEqual func(x *T, n int, v T) int
-	findNaN   func(x *T, n int, v T) int
-	most      bool
-}
-
-// shortLine is the length of a line that the Go code is faster on, and no less than a register of elements.
-const shortLine = 16
-
-// of is the extreme of x. A zero takes its sign from those of all elements: where the greatest is 0 an element
-// without a sign can only be +0.
-func (e *ends[T]) of(x []T) T {
-	if len(x) < shortLine {
-		if e.most {
-			return maxOf(x)
-		}
-		return minOf(x)
-	}
-	all := uint32(1)<<(32/unsafe.Sizeof(x[0])) - 1
-	var best T
-	for i := 0; i < len(x); {
-		n := e.piece(len(x) - i)
-		m, nan, signs := e.extreme(&x[i], n)
-		if nan != 0 {
-			return NaN[T]()
-		}
-		if m == 0 {
-			m = T(math.Copysign(0, 1))
-			if e.most && signs == all || !e.most && signs != 0 {
-				m = -m
-			}
-		}
-		switch {
-		case i == 0:
-			best = m
-		case e.most:
-			best = max(best, m)
-		default:
-			best = min(best, m)
-		}
-		i += n
-	}
-	return best
-}
-
-// piece is how much of n elements a call does. What it leaves is no shorter than a short line.
-func (e *ends[T]) piece(n int) int {
-	const piece = 4096
-	if n < piece+shortLine {
-		return n
-	}
-	return piece
-}
-
-// first finds the extreme of each piece and, in the end, its place in the piece that won: all but one piece is
-// read without looking for places.
-func (e *ends[T]) first(keys []T, best T) (T, int) {
-	if len(keys) < shortLine {
-		if e.most {
-			return firstMax(keys, best)
-		}
-		return firstMin(keys, best)
-	}
-	won, size := -1, 0
-	for i := 0; i < len(keys); {
-		n := e.piece(len(keys) - i)
-		m, nan, _ := e.extreme(&keys[i], n)
-		if nan != 0 {
-			at := i + e.findNaN(&keys[i], n, 0)
-			return keys[at], at
-		}
-		if e.most && m > best || !e.most && m < best {
-			best, won, size = m, i, n
-		}
-		i += n
-	}
-	if won < 0 {
-		return best, -1
-	}
-	at := won + e.findEqual(&keys[won], size, best)
-	return keys[at], at
 }
 
 func pack32(dst, a *float32, aRow, squares int) { transpose6F32(dst, 8, a, aRow, squares) }

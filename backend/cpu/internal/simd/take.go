@@ -11,33 +11,34 @@ type Take struct {
 	Rows, N, URow, IndexRow       int
 	X, Wrap, Extent, Stride, Step int
 	Ahead                         int  // from X to what the next take reads, for it to be fetched meanwhile; or 0
-	Past                          bool // u is so large that it is better written past the caches
+	Past                          bool // u is so large that it is better written past the caches; FencePast is to follow
 }
 
 // Index is an index type that kernels read as it is.
 type Index interface{ int32 | int64 }
 
+// takeIndex is an index type that TakeRows takes: Index, or what Narrow made of one.
+type takeIndex interface{ Index | uint16 }
+
 // takeKernel is assembly for a take of few enough elements.
 type takeKernel func(u, x, idx *byte, n, rows, uSkip, idxSkip, wrap, extent, stride, step, fetchIndex, fetchX, past int)
 
-// takeKernels are by the size of an element and that of an index, 4 or 8 bytes; nil where there is no assembly.
-// It gathers by instructions of AVX-512: those of AVX2 are slower than loads on many a CPU.
-var takeKernels [2][2]takeKernel
+// takeKernels are by the size of an element, 4 or 8 bytes, and that of an index, 2, 4 or 8; nil where there is no
+// assembly. It gathers by instructions of AVX-512: those of AVX2 are slower than loads on many a CPU.
+var takeKernels [2][3]takeKernel
 
 // TakeRows is Take. An index that InBounds would not let pass never makes it read outside of x, whatever it
 // writes or panics.
-func TakeRows[E any, I Index](u, x []E, idx []I, t *Take) {
+func TakeRows[E any, I takeIndex](u, x []E, idx []I, t *Take) {
 	size, wide := int(unsafe.Sizeof(*new(E))), int(unsafe.Sizeof(*new(I)))
-	const limit = 1 << 32
 	if t.Rows <= 0 || t.N <= 0 {
 		return
 	}
 	var kernel takeKernel
-	if size == 4 || size == 8 {
-		kernel = takeKernels[size/8][wide/8]
+	if (size == 4 || size == 8) && t.fits(wide) {
+		kernel = takeKernels[size/8][wide/4]
 	}
-	if kernel == nil || t.Extent >= limit || t.Extent < 1 ||
-		t.Stride < 0 || t.Stride >= limit || t.Step < 0 || t.Step >= limit || t.URow < 0 || t.IndexRow < 0 {
+	if kernel == nil {
 		takeRows(u, x, idx, t)
 		return
 	}
@@ -47,7 +48,7 @@ func TakeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 	if t.Past && (uintptr(unsafe.Pointer(&u[0]))|uintptr(t.URow*size))%64 == 0 {
 		p = 1
 	}
-	fetch := 1024
+	fetch := 512 * wide
 	if t.Rows > 1 {
 		fetch = 8 * t.IndexRow * wide
 	}
@@ -63,7 +64,18 @@ func TakeRows[E any, I Index](u, x []E, idx []I, t *Take) {
 	}
 }
 
-func takeRows[E any, I Index](u, x []E, idx []I, t *Take) {
+// fits reports whether assembly for indices of some bytes can compute the offsets: in 64 bits, of factors of 32,
+// or in 31 where indices have 2 bytes.
+func (t *Take) fits(wide int) bool {
+	const limit = 1 << 32
+	if t.Extent < 1 || t.Stride < 0 || t.Step < 0 || t.URow < 0 || t.IndexRow < 0 ||
+		t.Extent >= limit || t.Stride >= limit || t.Step >= limit {
+		return false
+	}
+	return wide > 2 || t.Extent <= NarrowExtent && (t.Extent-1)*t.Stride+16*t.Step < limit/2
+}
+
+func takeRows[E any, I takeIndex](u, x []E, idx []I, t *Take) {
 	for r := range t.Rows {
 		to, at := u[r*t.URow:][:t.N], t.X
 		for j, v := range idx[r*t.IndexRow:][:t.N] {

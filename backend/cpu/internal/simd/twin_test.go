@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // primitive is a function of a table as the tests call it: on slices of one length and a scalar. What it
@@ -21,15 +22,24 @@ type primitive[T Float] struct {
 // pairOf is a primitive in assembly, or whatever the table holds, and in Go.
 type pairOf[T Float] struct{ table, twin primitive[T] }
 
+// pairs holds each form of a table against its twin; of most tables there is one.
 func pairs[T Float]() []pairOf[T] {
 	var all []pairOf[T]
-	forms := elementariesOf[T]()
-	for i, form := range forms {
-		table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), ExtremesOf[T](), form)
-		twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), forms[0])
+	orders, functions := extremesOf[T](), elementariesOf[T]()
+	for form := range max(len(orders), len(functions)) {
+		table := primitives(SumsOf[T](), ArithmeticOf[T](), FloatsOf[T](), orders[min(form, len(orders)-1)],
+			functions[min(form, len(functions)-1)], ComparesOf[T]())
+		twin := primitives(goSums[T](), goArithmetic[T](), goFloats[T](), goExtremes[T](), functions[0], goCompares[T]())
 		for j := range table {
-			if elementary := strings.HasPrefix(table[j].name, "Elementary."); elementary && i > 0 || !elementary && i == 0 {
-				twin[j].name += strings.Repeat("'", max(i-1, 0))
+			forms := 2 // the first of which is the twin
+			switch family, _, _ := strings.Cut(table[j].name, "."); family {
+			case "Extremes":
+				forms = len(orders)
+			case "Elementary":
+				forms = len(functions)
+			}
+			if form > 0 && form < forms {
+				twin[j].name += strings.Repeat("'", form-1)
 				all = append(all, pairOf[T]{table[j], twin[j]})
 			}
 		}
@@ -37,7 +47,8 @@ func pairs[T Float]() []pairOf[T] {
 	return all
 }
 
-func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T]) []primitive[T] {
+func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T], el Elementary[T],
+	c Compares[T]) []primitive[T] {
 	row := func(name string, exact bool, f func(out, a, b []T)) primitive[T] {
 		return primitive[T]{name: name, slices: 3, exact: exact, run: func(s [][]T, _ T) []T {
 			f(s[0], s[1], s[2])
@@ -110,13 +121,46 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 			return []T{best, T(at)}
 		}}
 	}
-	update := func(name string, f func(best []T, at []int, keys []T, i int)) primitive[T] {
+	// over is rows that lie over one another, a step apart, the last or the first of them at the end of n elements,
+	// and how many columns they have.
+	over := func(n, rows, step int) (s Stack, columns int) {
+		s = Stack{0, step, min(rows, n)}
+		if step < 0 {
+			s.Begin = (1 - s.N) * step
+		}
+		return s, n - max(0, s.N-1)*max(step, -step)
+	}
+	stack := func(name string, exact bool, rows, step int, f func(acc, x []T, rows Stack)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: exact, run: func(s [][]T, _ T) []T {
+			rows, columns := over(len(s[0]), rows, step)
+			f(s[0][:columns], s[1], rows)
+			return nil
+		}}
+	}
+	update := func(name string, rows, step int, f func(best []T, at []int, keys []T, rows Stack, i int)) primitive[T] {
 		return primitive[T]{name: name, slices: 2, exact: true, run: func(s [][]T, v T) []T {
+			rows, columns := over(len(s[0]), rows, step)
 			at := make([]int, len(s[0])+8) // the last of which are not to be touched
-			f(s[0], at[:len(s[0])], s[1], 7)
+			f(s[0][:columns], at[:columns], s[1], rows, 7)
 			var r []T
 			for _, i := range at {
 				r = append(r, T(i))
+			}
+			return r
+		}}
+	}
+	compare := func(name string, f func(out []bool, a, b []T)) primitive[T] {
+		return primitive[T]{name: name, slices: 2, exact: true, run: func(s [][]T, _ T) []T {
+			out := make([]bool, len(s[0])+1) // the last of which is not to be touched
+			f(out[:len(s[0])], s[0], s[1])
+			r := make([]T, len(out))
+			for i, v := range out {
+				if v {
+					r[i] = 1
+				}
+				if b := *(*uint8)(unsafe.Pointer(&out[i])); b > 1 {
+					r[i] = T(b) // no bool
+				}
 			}
 			return r
 		}}
@@ -133,6 +177,7 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		row("Floats.Guard", true, f.Guard), inPlace("Floats.Guard", f.Guard), unary("Floats.Neg", f.Neg),
 		lines("Floats.SumLines", 2, LinesAtOnce, f.SumLines), lines("Floats.SumLines_of_a_group", 2, LineGroup, f.SumLines),
 		lines("Floats.SumLines_in_place", 1, LinesAtOnce, f.SumLines),
+		unary("Floats.Sqrt", f.Sqrt),
 		scalar("Floats.DivBy", false, f.DivBy), scalar("Floats.Shift", false, f.Shift),
 		row("Floats.Shifts", false, f.Shifts),
 		inPlace("Floats.Shifts", f.Shifts),
@@ -140,8 +185,13 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		row("Extremes.MaxRow", true, e.MaxRow), row("Extremes.MinRow", true, e.MinRow),
 		inPlace("Extremes.MaxRow", e.MaxRow),
 		rows("Extremes.MaxRows", true, e.MaxRows), rows("Extremes.MinRows", true, e.MinRows),
+		stack("Extremes.MaxStack", true, 16, 1, e.MaxStack), stack("Extremes.MinStack", true, 37, -1, e.MinStack),
 		first("Extremes.FirstMax", e.FirstMax), first("Extremes.FirstMin", e.FirstMin),
-		update("Extremes.UpdateMax", e.UpdateMax), update("Extremes.UpdateMin", e.UpdateMin),
+		update("Extremes.UpdateMax", 1, 1, e.UpdateMax), update("Extremes.UpdateMin", 1, 1, e.UpdateMin),
+		update("Extremes.UpdateMax_down", 37, 1, e.UpdateMax), update("Extremes.UpdateMin_down", 18, 1, e.UpdateMin),
+		update("Extremes.UpdateMax_up", 16, -1, e.UpdateMax), update("Extremes.UpdateMin_up", 3, -1, e.UpdateMin),
+		compare("Compares.Less", c.Less), compare("Compares.LessEqual", c.LessEqual),
+		compare("Compares.Equal", c.Equal), compare("Compares.NotEqual", c.NotEqual),
 		unary("Elementary.Exp", el.Exp), unaryInPlace("Elementary.Exp", el.Exp), unary("Elementary.Log", el.Log),
 		unary("Elementary.Tanh", el.Tanh), unary("Elementary.Sigmoid", el.Sigmoid),
 		{name: "Elementary.ExpSums", slices: 2, run: func(x [][]T, m T) []T {
@@ -174,6 +224,9 @@ var contents = []struct {
 		edge := []float64{-104, 89, 0x1p-13, 10, -10, -0x1p-13, 709.79, -745.14, 708, -708, math.MaxFloat32, 0x1p-149, 88.72}
 		v := edge[r.IntN(len(edge))]
 		return v + v*float64(r.IntN(5)-2)*[]float64{0x1p-24, 0x1p-53, 0x1p-10}[r.IntN(3)]
+	}},
+	{"tiny", "products, quotients and sums around the least normal float32", func(r *rand.Rand) float64 {
+		return math.Ldexp(r.Float64()-0.5, -148+r.IntN(30)+r.IntN(2)*r.IntN(150))
 	}},
 	{"exponents", "of all results of exp", func(r *rand.Rand) float64 { return (r.Float64() - 0.5) * 1500 }},
 	{"few", "ties", func(r *rand.Rand) float64 { return float64(r.IntN(5) - 2) }},

@@ -247,6 +247,17 @@ var (
 	saveParamPattern = regexp.MustCompile(`^st\.param(\.v2)?\.[bsuf](\d+)\s+\[func_retval0\+?(\d*)\], (.*);$`)
 )
 
+// ownName stands in the body of a function where, set into a kernel, its registers and labels have a name of their own.
+const ownName = "\x00"
+
+// named marks these places in a line.
+func named(line string) string {
+	line = labelPattern.ReplaceAllString(line, "${0}_"+ownName)
+	line = declaredPattern.ReplaceAllString(line, "%"+ownName+"$1<")
+	line = numberedPattern.ReplaceAllString(line, "%"+ownName+"$1$2")
+	return registerPattern.ReplaceAllString(line, "%"+ownName+"$1")
+}
+
 // splice sets the body of a function into the kernel: its registers and labels get names of their own, its
 // parameters are the registers of the operands.
 func (k *Kernel) splice(f *scalar, result Value, args []Value) error {
@@ -254,10 +265,7 @@ func (k *Kernel) splice(f *scalar, result Value, args []Value) error {
 	own := fmt.Sprintf("s%d_", k.count)
 	end := fmt.Sprintf("$L_end%d", k.count)
 	for _, line := range f.body {
-		line = labelPattern.ReplaceAllString(line, "${0}_"+own)
-		line = declaredPattern.ReplaceAllString(line, "%"+own+"$1<")
-		line = numberedPattern.ReplaceAllString(line, "%"+own+"$1$2")
-		line = registerPattern.ReplaceAllString(line, "%"+own+"$1")
+		line = strings.ReplaceAll(line, ownName, own)
 		switch {
 		case strings.HasPrefix(line, ".reg"), strings.HasPrefix(line, ".local"):
 			k.registers.WriteString(line + "\n")
@@ -277,6 +285,11 @@ func (k *Kernel) splice(f *scalar, result Value, args []Value) error {
 
 // line writes a line of a function's body.
 func (k *Kernel) line(f *scalar, line string, result Value, args []Value) error {
+	param := strings.HasPrefix(line, "ld.param") || strings.HasPrefix(line, "st.param")
+	if !param && !strings.Contains(line, "_param_") && !strings.Contains(line, "func_retval0") {
+		k.code.WriteString(line + "\n")
+		return nil
+	}
 	if m := loadParamPattern.FindStringSubmatch(line); m != nil && strings.HasPrefix(m[5], f.name+"_param_") {
 		i := atoi(strings.TrimPrefix(m[5], f.name+"_param_"))
 		first := 8 * atoi(m[6]) / f.params[i].bits

@@ -25,7 +25,7 @@ type scalar struct {
 	text    string // from .func to the last brace
 	result  word
 	params  []word
-	body    []string
+	body    []string // with ownName in the names of its registers and labels
 	calls   []string // functions that it calls
 	globals []string
 }
@@ -109,6 +109,9 @@ func (l *Library) function(name string) (*scalar, error) {
 				f.globals = append(f.globals, w)
 			}
 		}
+	}
+	for i, line := range f.body {
+		f.body[i] = named(line)
 	}
 	l.functions[name] = f
 	return f, nil

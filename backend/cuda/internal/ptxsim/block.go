@@ -138,22 +138,22 @@ func (b *block) fences() uint32 {
 // another in a loop.
 const quantum = 1 << 14
 
-// patience is how many turns a block gets to end.
+// patience is how many instructions a warp gets to end its block.
 var patience atomic.Int64
 
 func init() { SetPatience(1 << 24) }
 
 // SetPatience sets how many instructions a warp may execute before its kernel counts as one that does not
 // end, 2^24 at first. Mutants need less.
-func SetPatience(instructions int64) { patience.Store(instructions/quantum + 1) }
+func SetPatience(instructions int64) { patience.Store(instructions) }
 
 // run executes the block to its end.
 func (b *block) run() {
-	for turn := int64(0); ; turn++ {
-		ran, live := false, false
+	for spent := int64(0); ; { // by the busiest warp of each turn
+		ran, live, most := false, false, 0
 		for _, w := range b.warps {
 			if w.live&^w.wait != 0 {
-				w.run(quantum)
+				most = max(most, w.run(quantum))
 				ran = true
 			}
 			live = live || w.live != 0
@@ -167,7 +167,7 @@ func (b *block) run() {
 		if !ran && !b.release() {
 			b.deadlock()
 		}
-		if turn > patience.Load() {
+		if spent += int64(most); spent > patience.Load() {
 			w := b.warps[0]
 			w.fault(codeDeadlock, 0, "the block does not end")
 		}

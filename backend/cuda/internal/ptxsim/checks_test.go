@@ -388,14 +388,29 @@ func TestUnwrittenToHost(t *testing.T) {
 	}
 }
 
-// TestEndlessLoop: a kernel that does not end is a fault, and one whose warps wait for one another ends.
+// TestEndlessLoop: a kernel that does not end is a fault, with barriers in its loop or without; one with many barriers
+// ends.
 func TestEndlessLoop(t *testing.T) {
 	SetPatience(1 << 20)
 	defer SetPatience(1 << 24)
-	endless := open(t, kernelText(1, "$L: add.s32 %r1, %r0, 1; bra $L;"))
-	endless.launch("k", 1, 32, upload(endless, make([]uint32, 1)))
-	if err := endless.s.Sync(); !errors.Is(err, driver.ErrFault) || !strings.Contains(err.Error(), "does not end") {
-		t.Errorf("an endless loop gave %v", err)
+	t.Run("barriers", func(t *testing.T) {
+		many := open(t, kernelText(1, `mov.u32 %r1, 0;
+$L:
+	bar.sync 0;
+	add.s32 %r1, %r1, 1;
+	setp.lt.u32 %p1, %r1, 5000;
+	@%p1 bra $L;`))
+		many.launch("k", 1, 64, upload(many, make([]uint32, 1)))
+		check(t, many.s.Sync())
+	})
+	for _, loop := range []string{"add.s32 %r1, %r0, 1; bra $L;", "bar.sync 0; bra $L;"} {
+		t.Run(loop, func(t *testing.T) {
+			endless := open(t, kernelText(1, "$L: "+loop))
+			endless.launch("k", 1, 32, upload(endless, make([]uint32, 1)))
+			if err := endless.s.Sync(); !errors.Is(err, driver.ErrFault) || !strings.Contains(err.Error(), "does not end") {
+				t.Errorf("it gave %v", err)
+			}
+		})
 	}
 }
 

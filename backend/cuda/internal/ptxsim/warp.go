@@ -79,21 +79,23 @@ func (w *warp) put(m uint32, pc int32) {
 	}
 }
 
-// run executes up to n instructions, or until no lane is ready.
-func (w *warp) run(n int) {
-	for n > 0 {
+// run executes up to n instructions, or until no lane is ready; it gives how many.
+func (w *warp) run(n int) int {
+	left := n
+	for left > 0 {
 		ready := w.live &^ w.wait
 		if ready == 0 {
-			return
+			break
 		}
 		pc, m, next := w.pick(ready)
-		n = w.group(pc, m, next, n)
-		if n <= 0 {
+		left = w.group(pc, m, next, left)
+		if left <= 0 {
 			w.far = !w.far
 		} else {
 			w.far = false
 		}
 	}
+	return n - left
 }
 
 // group executes instructions for the lanes of m from pc on until they part, wait, end, reach next or have

@@ -16,11 +16,19 @@ type wideElem struct {
 	movePast   func(from, to Op)
 	classify   func(...Op)
 	infinite   U8 // the classes of what is not finite
+
+	// Of integers as wide as an element; intMin takes them without signs.
+	intAdd, intSub, intMin, intGreater, intMerged func(...Op)
+	intOne                                        func(from, to Op) // the first lane
+
+	choose func(...Op) // the least (4) or greatest (5) of each lane: −0 is below +0, and numbers win over NaN
 }
 
 var (
-	wide32 = &wideElem{float32s, VMOVUPS, VMOVUPS_Z, VMOVNTPS, VFPCLASSPSZ, 0x99}
-	wide64 = &wideElem{float64s, VMOVUPD, VMOVUPD_Z, VMOVNTPD, VFPCLASSPDZ, 0x99}
+	wide32 = &wideElem{float32s, VMOVUPS, VMOVUPS_Z, VMOVNTPS, VFPCLASSPSZ, 0x99,
+		VPADDD, VPSUBD, VPMINUD, VPCMPGTD, VMOVDQA32, moveFirst32, VRANGEPS}
+	wide64 = &wideElem{float64s, VMOVUPD, VMOVUPD_Z, VMOVNTPD, VFPCLASSPDZ, 0x99,
+		VPADDQ, VPSUBQ, VPMINUQ, VPCMPGTQ, VMOVDQA64, VMOVQ, VRANGEPD}
 )
 
 // chainBlock is how many registers hold a block of values while the links are applied to them.
@@ -35,13 +43,17 @@ type chain struct {
 	*wideElem
 	out, x, links, count, n GPVirtual
 	nan, sign               Mem
+	branches                int // so far, for their labels
 }
 
 func chains(w *wideElem) {
-	function("chain"+w.suffix, fmt.Sprintf("func(out, x *%s, links *byte, count, from, n int, past bool)", w.typ),
+	function("chain"+w.suffix, fmt.Sprintf("func(out, x *%s, links *byte, count, from, n int, past bool) uint32", w.typ),
 		"chain"+w.suffix+" is out = the links applied to x one after another, element by element. Values stay in\n"+
 			"registers from link to link, so it is bound by the bytes of x, out and the links' operands. The choice of a\n"+
-			"link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.")
+			"link's loop is a branch that a predictor knows after a block. from is where in bytes, n how many elements.\n"+
+			"The result is not 0 where an operand or a result was below the normal numbers.")
+	state := AllocLocal(8) // of MXCSR, in whole words of the stack
+	clearTiny(state)
 	c := &chain{wideElem: w, out: param("out"), x: param("x"), links: param("links"), count: param("count")}
 	c.n = param("n")
 	c.nan = c.constant("quietNaN"+c.suffix, c.nanBits())
@@ -91,45 +103,48 @@ func chains(w *wideElem) {
 	SUBQ(U32(per), c.n)
 	JG(LabelRef("register"))
 	Label("done")
+	Store(tinySeen(state), ReturnIndex(0))
 	end()
 }
 
-// apply emits the walk over the links for some registers of values.
+// tinyFlags of MXCSR tell that an operand or a result of an operation was below the normal numbers. They stay until
+// somebody clears them; Go does not use them.
+const tinyFlags = 1<<1 | 1<<4
+
+// clearTiny clears the flags if they are set: to write MXCSR takes longer than to read it.
+func clearTiny(state Mem) {
+	flags := GP32()
+	VSTMXCSR(state)
+	MOVL(state, flags)
+	TESTL(U32(tinyFlags), flags)
+	JZ(LabelRef("clear"))
+	ANDL(I32(^tinyFlags), flags)
+	MOVL(flags, state)
+	VLDMXCSR(state)
+	Label("clear")
+}
+
+func tinySeen(state Mem) Register {
+	flags := GP32()
+	VSTMXCSR(state)
+	MOVL(state, flags)
+	ANDL(U32(tinyFlags), flags)
+	return flags
+}
+
+// apply emits the walk over the links for some registers of values. The commonest kinds come first, since which one it
+// is is found by one comparison after another.
 func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	label := func(s string, k int) string { return fmt.Sprintf("%s_%s%d", name, s, k) }
 	link, left, by, kind, place := GP64(), GP64(), GP64(), GP64(), GP64()
-	bodies := []func(a, m VecVirtual){
-		func(a, m VecVirtual) { c.add(m, a, a) },
-		func(a, m VecVirtual) { c.add(a, m, a) },
-		func(a, m VecVirtual) { c.mul(m, a, a) },
-		func(a, m VecVirtual) { c.mul(a, m, a) },
-		func(a, m VecVirtual) { c.sub(m, a, a) },
-		func(a, m VecVirtual) { c.sub(a, m, a) },
-		func(a, m VecVirtual) { c.div(m, a, a) },
-		func(a, m VecVirtual) { c.div(a, m, a) },
-		func(a, m VecVirtual) { c.extreme(c.max, c.and, a, m) },
-		func(a, m VecVirtual) { c.extreme(c.min, c.or, a, m) },
-		func(a, m VecVirtual) { c.guard(a, m); c.move(m, a) },
-		func(a, m VecVirtual) { c.guard(m, a) },
-		func(a, m VecVirtual) {
-			sign := ZMM()
-			c.broadcast(c.sign, sign)
-			c.xor(sign, a, a)
-		},
-	}
+	bodies := c.bodies(mask)
 	MOVQ(c.links, link)
 	MOVQ(c.count, left)
 	JMP(LabelRef(label("first", 0)))
 	for k, body := range bodies {
 		Label(label("op", k))
 		for i, a := range acc {
-			m, from := ZMM(), Mem{Base: by, Index: place, Scale: 1, Disp: 64 * i}
-			if mask != nil {
-				c.loadZeroed(from, mask, m)
-			} else {
-				c.move(from, m)
-			}
-			body(a, m)
+			body(a, Mem{Base: by, Index: place, Scale: 1, Disp: 64 * i})
 		}
 		JMP(LabelRef(label("next", 0)))
 	}
@@ -148,6 +163,121 @@ func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 	}
 	JMP(LabelRef(label("op", len(bodies)-1)))
 	Label(label("end", 0))
+}
+
+// bodies are what the kinds of links do to a register of values, by the elements at a place, under a mask or without
+// one, in the order of package simd.
+func (c *chain) bodies(mask Op) []func(a VecVirtual, by Mem) {
+	load := func(by Mem, m VecVirtual) {
+		if mask != nil {
+			c.loadZeroed(by, mask, m)
+		} else {
+			c.move(by, m)
+		}
+	}
+	store := func(move func(from, to Op)) func(a VecVirtual, by Mem) {
+		return func(a VecVirtual, by Mem) {
+			if mask != nil {
+				c.moveMerged(a, mask, by)
+			} else {
+				move(a, by)
+			}
+		}
+	}
+	loaded := func(body func(a, m VecVirtual)) func(a VecVirtual, by Mem) {
+		return func(a VecVirtual, by Mem) {
+			m := ZMM()
+			load(by, m)
+			body(a, m)
+		}
+	}
+	bodies := []func(a VecVirtual, by Mem){
+		func(a VecVirtual, by Mem) { load(by, a) },
+		store(func(from, to Op) { c.move(from, to) }),
+		loaded(func(a, m VecVirtual) { c.mul(m, a, a) }),
+		loaded(func(a, m VecVirtual) { c.add(m, a, a) }),
+		loaded(func(a, m VecVirtual) { c.sub(m, a, a) }),
+		loaded(func(a, m VecVirtual) { c.sub(a, m, a) }),
+		loaded(func(a, m VecVirtual) { c.mul(a, m, a) }),
+		loaded(func(a, m VecVirtual) { c.add(a, m, a) }),
+		loaded(func(a, m VecVirtual) { c.div(m, a, a) }),
+		loaded(func(a, m VecVirtual) { c.div(a, m, a) }),
+		func(a VecVirtual, _ Mem) { c.sqrt(a, a) },
+		store(c.movePast),
+		loaded(func(a, m VecVirtual) { c.extreme(c.max, c.and, a, m) }),
+		loaded(func(a, m VecVirtual) { c.extreme(c.min, c.or, a, m) }),
+		loaded(func(a, m VecVirtual) { c.guard(a, m); c.move(m, a) }),
+		loaded(func(a, m VecVirtual) { c.guard(m, a) }),
+		func(a VecVirtual, _ Mem) {
+			sign := ZMM()
+			c.broadcast(c.sign, sign)
+			c.xor(sign, a, a)
+		},
+	}
+	if c.size == 8 {
+		return bodies
+	}
+	return append(bodies,
+		loaded(func(a, m VecVirtual) { inFloat64(a, m, func(a, m VecVirtual) { VMULPD(m, a, a) }) }),
+		loaded(func(a, m VecVirtual) { inFloat64(a, m, func(a, m VecVirtual) { VMULPD(a, m, a) }) }),
+		loaded(func(a, m VecVirtual) {
+			c.whereTiny(a, m, func() { c.div(m, a, a) }, func(a, m VecVirtual) { VDIVPD(m, a, a) })
+		}),
+		loaded(func(a, m VecVirtual) {
+			c.whereTiny(a, m, func() { c.div(a, m, a) }, func(a, m VecVirtual) { VDIVPD(a, m, a) })
+		}),
+		func(a VecVirtual, _ Mem) {
+			c.whereTiny(a, a, func() { c.sqrt(a, a) }, func(a, _ VecVirtual) { VSQRTPD(a, a) })
+		},
+	)
+}
+
+// whereTiny is inFloat64 where an operand has a number below the normal ones, else the op itself: divisions and roots
+// take three times as long in float64. A quotient of normal numbers may still be such a number.
+func (c *chain) whereTiny(a, m VecVirtual, op func(), inWide func(a, m VecVirtual)) {
+	const below = U8(0x20)
+	c.branches++
+	label := func(s string) string { return fmt.Sprintf("%s%d", s, c.branches) }
+	of, by := K(), K()
+	c.classify(below, a, of)
+	if m != a {
+		c.classify(below, m, by)
+		KORTESTW(by, of)
+	} else {
+		KORTESTW(of, of)
+	}
+	JZ(LabelRef(label("normal")))
+	inFloat64(a, m, inWide)
+	JMP(LabelRef(label("after")))
+	Label(label("normal"))
+	op()
+	Label(label("after"))
+}
+
+// inFloat64 is a = op(a, m) by halves in float64, rounded twice. For products, quotients and roots that is as if
+// rounded once, below the normal numbers too: float64 has 53 bits, more than twice the 24 of float32 and two. (Their
+// conversions take no microcode there, as the operations do: 35 ns a register.)
+func inFloat64(a, m VecVirtual, op func(a, m VecVirtual)) {
+	var halves []VecVirtual
+	for h := range 2 {
+		wide, by := ZMM(), ZMM()
+		for _, v := range []struct{ from, to VecVirtual }{{a, wide}, {m, by}} {
+			part := YMM()
+			if h == 0 {
+				VCVTPS2PD(v.from.AsY(), v.to)
+				continue
+			}
+			VEXTRACTF64X4(Imm(1), v.from, part)
+			VCVTPS2PD(part, v.to)
+		}
+		op(wide, by)
+		half := YMM()
+		VCVTPD2PS(wide, half)
+		halves = append(halves, half)
+	}
+	low := ZMM()
+	VMOVAPS(halves[0], low.AsY())
+	VINSERTF64X4(Imm(1), halves[1], low, a)
 }
 
 // extreme is order.pair in wide registers.
@@ -169,3 +299,5 @@ func (c *chain) guard(a, b VecVirtual) {
 	c.compare(equal, zero, a, bad, bad)
 	c.moveMerged(zero, bad, b)
 }
+
+func moveFirst32(from, to Op) { VMOVD(from, to.(GPVirtual).As32()) }

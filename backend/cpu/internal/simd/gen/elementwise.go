@@ -32,6 +32,7 @@ func elementwise(e *elem) {
 	extremeFour(e, "min", smaller)
 	divBy(e)
 	negative(e)
+	roots(e)
 	subBy(e)
 	shifts(e)
 }
@@ -210,6 +211,13 @@ func negative(e *elem) {
 	s := &stream{e: e, out: param("out"), in: []GPVirtual{param("a")}, n: param("n")}
 	sign := e.loaded(e.constant("sign"+e.suffix, 1<<(8*e.size-1)))
 	s.body = func(in []VecVirtual) VecVirtual { e.xor(sign, in[0], in[0]); return in[0] }
+	s.emit(4)
+}
+
+func roots(e *elem) {
+	function("sqrt"+e.suffix, fmt.Sprintf("func(out, a *%s, n int)", e.typ), "sqrt"+e.suffix+" is out = √a, element by element.")
+	s := &stream{e: e, out: param("out"), in: []GPVirtual{param("a")}, n: param("n")}
+	s.body = func(in []VecVirtual) VecVirtual { e.sqrt(in[0], in[0]); return in[0] }
 	s.emit(4)
 }
 

@@ -87,7 +87,8 @@ func gemm(e *elem, t tile, rows int) {
 	ADDQ(bRow, b)
 	DECQ(depth)
 	JNZ(LabelRef("loop"))
-	t.finish(e, c, cRow, sums)
+	t.store(e, c, cRow, sums)
+	end()
 }
 
 // begin fetches the rows of c and makes the sums zero.
@@ -112,8 +113,8 @@ func (t tile) begin(e *elem, c, cRow GPVirtual, rows int) [][2]VecVirtual {
 	return sums
 }
 
-// finish stores the sums in c, or adds them to it.
-func (t tile) finish(e *elem, c, cRow GPVirtual, sums [][2]VecVirtual) {
+// store stores the sums in c, or adds them to it, and leaves c at the row below.
+func (t tile) store(e *elem, c, cRow GPVirtual, sums [][2]VecVirtual) {
 	add := param("add")
 	TESTQ(add, add)
 	JZ(LabelRef("store"))
@@ -132,24 +133,27 @@ func (t tile) finish(e *elem, c, cRow GPVirtual, sums [][2]VecVirtual) {
 		}
 		ADDQ(cRow, c)
 	}
-	end()
 }
 
-// gemmPacked is a whole tile of packed operands: without strides there is little to count beside the fused operations,
-// which share their ports with it.
+// gemmPacked is whole tiles of packed operands, one below the other: without strides there is little to count beside
+// the fused operations, which share their ports with it.
 func gemmPacked(e *elem, t tile) {
-	function(t.name+"Packed"+e.suffix, fmt.Sprintf("func(c *%s, cRow int, a, b *%s, depth, add int)", e.typ, e.typ),
-		fmt.Sprintf("%sPacked%s is %s%d%s of packed operands: columns of a %d elements apart, rows of b %d. It is bound by two\n"+
-			"fused multiply-adds a cycle.", t.name, e.suffix, t.name, t.rows, e.suffix, t.apart(), 2*t.bytes/e.size))
-	c, cRow, a, b, depth := param("c"), param("cRow"), param("a"), param("b"), param("depth")
+	name := t.name + "Packed" + e.suffix
+	function(name, fmt.Sprintf("func(c *%s, cRow int, a, b *%s, depth, add, panels int)", e.typ, e.typ),
+		fmt.Sprintf("%s is %s%d%s of packed operands, for panels of a one after another and the rows of c below each other:\n"+
+			"columns of a panel are %d elements apart, rows of b %d. It is bound by two fused multiply-adds a cycle.",
+			name, t.name, t.rows, e.suffix, t.apart(), 2*t.bytes/e.size))
+	c, cRow, a, panels := param("c"), param("cRow"), param("a"), param("panels")
 	SHLQ(Imm(uint64(e.shift)), cRow)
+	Label("panel")
+	b, depth := param("b"), param("depth")
 	sums := t.begin(e, c, cRow, t.rows)
 	const unroll = 4
 	for _, u := range []int{unroll, 1} {
 		loop, done := fmt.Sprintf("by%d", u), fmt.Sprintf("after%d", u)
-		Label(loop)
 		SUBQ(Imm(uint64(u)), depth)
 		JL(LabelRef(done))
+		Label(loop)
 		for k := range u {
 			var row [2]VecVirtual
 			for j := range row {
@@ -166,11 +170,15 @@ func gemmPacked(e *elem, t tile) {
 		}
 		ADDQ(U32(u*t.apart()*e.size), a)
 		ADDQ(U32(u*2*t.bytes), b)
-		JMP(LabelRef(loop))
+		SUBQ(Imm(uint64(u)), depth)
+		JGE(LabelRef(loop))
 		Label(done)
 		ADDQ(Imm(uint64(u)), depth)
 	}
-	t.finish(e, c, cRow, sums)
+	t.store(e, c, cRow, sums)
+	DECQ(panels)
+	JNZ(LabelRef("panel"))
+	end()
 }
 
 // transpose turns rows into columns, a square of a register's elements at a time.

@@ -25,15 +25,20 @@ func main() {
 		sums(e)
 		sumLines(e)
 		elementwise(e)
+		compares(e)
 		extremes(e)
 		products(e)
+		pieces(e)
 	}
+	roundings()
 	elementary()
 	sumLinesWide()
 	elementaryWide()
 	softmaxes()
 	chains(wide32)
 	chains(wide64)
+	extremesWide(wide32)
+	extremesWide(wide64)
 	copyPast()
 	fencePast()
 	fetch()
@@ -51,7 +56,7 @@ type elem struct {
 	size, lanes int // bytes of an element, elements in a YMM register
 	shift       int // log₂ size
 
-	add, sub, mul, div, max, min, and, or, xor, move, fma func(...Op)
+	add, sub, mul, div, max, min, and, or, xor, move, fma, sqrt func(...Op)
 
 	addOne, moveOne func(...Op) // of the first lane
 
@@ -65,7 +70,7 @@ type elem struct {
 var float32s = &elem{
 	suffix: "F32", typ: "float32", size: 4, lanes: 8, shift: 2,
 	add: VADDPS, sub: VSUBPS, mul: VMULPS, div: VDIVPS, max: VMAXPS, min: VMINPS,
-	and: VANDPS, or: VORPS, xor: VXORPS, move: VMOVUPS, fma: VFMADD231PS,
+	and: VANDPS, or: VORPS, xor: VXORPS, move: VMOVUPS, fma: VFMADD231PS, sqrt: VSQRTPS,
 	addOne: VADDSS, moveOne: VMOVSS,
 	broadcast: VBROADCASTSS, compare: VCMPPS, blend: VBLENDVPS, moveMasked: VMASKMOVPS, signs: VMOVMSKPS,
 }
@@ -73,7 +78,7 @@ var float32s = &elem{
 var float64s = &elem{
 	suffix: "F64", typ: "float64", size: 8, lanes: 4, shift: 3,
 	add: VADDPD, sub: VSUBPD, mul: VMULPD, div: VDIVPD, max: VMAXPD, min: VMINPD,
-	and: VANDPD, or: VORPD, xor: VXORPD, move: VMOVUPD, fma: VFMADD231PD,
+	and: VANDPD, or: VORPD, xor: VXORPD, move: VMOVUPD, fma: VFMADD231PD, sqrt: VSQRTPD,
 	addOne: VADDSD, moveOne: VMOVSD,
 	broadcast: VBROADCASTSD, compare: VCMPPD, blend: VBLENDVPD, moveMasked: VMASKMOVPD, signs: VMOVMSKPD,
 }
@@ -86,6 +91,7 @@ const (
 	lessEqual       = U8(0x12)
 	greaterEqual    = U8(0x1d)
 	unordered       = U8(0x03) // what holds there
+	notEqual        = U8(0x04)
 	notLess         = U8(0x15)
 	notLessEqual    = U8(0x16)
 	notGreaterEqual = U8(0x19)

@@ -23,6 +23,9 @@ func takes() {
 			take(size, t)
 		}
 	}
+	narrowIndices()
+	takeNarrow(4)
+	takeNarrow(8)
 }
 
 // inBounds reads four streams a quarter of the indices apart, and asks for what is 4 KB ahead: with one stream
@@ -93,34 +96,30 @@ func (t indexType) broadcast(name string) VecVirtual {
 	return y
 }
 
-// taker is a take of elements of some bytes by indices of some type.
-type taker struct {
+// taking is the loop over the rows of a take of elements of some bytes.
+type taking struct {
 	size                   int
-	index                  indexType
 	u, x, idx, left        GPVirtual
-	advance, fetchX, nextX GPVirtual // bytes: that x goes on by in 8 elements; from x to what is read next
+	advance, fetchX, nextX GPVirtual // bytes: that x goes on by in a step; from x to what is read next
 	fetchIndex             GPVirtual // bytes, from an index to the one that is fetched meanwhile
-	wrap, extent, stride   VecVirtual
+	extent, stride         VecVirtual
 	lane                   VecVirtual // elements that x goes on by before each lane's turn
 }
 
-func take(size int, t indexType) {
-	name := fmt.Sprintf("take%d%s", size, t.suffix)
-	function(name, "func(u, x, idx *byte, n, rows, uSkip, idxSkip, wrap, extent, stride, step, fetchIndex, fetchX, past int)",
-		fmt.Sprintf("%s is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for\n"+
-			"elements of %d bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of\n"+
-			"a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes\n"+
-			"and written past the caches. It is bound by memory, or by a load an element in a cache.", name, size))
-	k := &taker{
-		size: size, index: t, u: param("u"), x: param("x"), idx: param("idx"),
-		fetchIndex: param("fetchIndex"), fetchX: param("fetchX"),
-		wrap: wide("wrap"), extent: wide("extent"), stride: wide("stride"), lane: wide("step"),
-		left: GP64(), nextX: GP64(), advance: GP64(),
-	}
+// open declares a take by indices of a type.
+func (k *taking) open(size int, index, doc string) {
+	function(fmt.Sprintf("take%d%s", size, index),
+		"func(u, x, idx *byte, n, rows, uSkip, idxSkip, wrap, extent, stride, step, fetchIndex, fetchX, past int)", doc)
+	*k = taking{size: size, u: param("u"), x: param("x"), idx: param("idx"), left: GP64(),
+		advance: GP64(), nextX: GP64(), fetchX: param("fetchX"), fetchIndex: param("fetchIndex")}
+}
+
+// emit has chunks move the cache lines of each row, stored one way or the other, and rest what is left of it. x goes on
+// by 1<<shift steps at a time.
+func (k *taking) emit(shift int, chunks func(name string, store func(VecVirtual)), rest func()) {
 	n, rows, uSkip, idxSkip, first, past := param("n"), param("rows"), param("uSkip"), param("idxSkip"), GP64(), GP64()
-	VPMULUDQ(numbered(), k.lane, k.lane)
 	Load(Param("step"), k.advance)
-	SHLQ(Imm(uint64(map[int]int{4: 5, 8: 6}[size])), k.advance)
+	SHLQ(Imm(uint64(shift)), k.advance)
 	MOVQ(k.x, first)
 	Label("row")
 	MOVQ(n, k.left)
@@ -128,19 +127,38 @@ func take(size int, t indexType) {
 	Load(Param("past"), past)
 	TESTQ(past, past)
 	JZ(LabelRef("cached"))
-	k.chunks("past", func(v VecVirtual) { VMOVNTDQ(v, Mem{Base: k.u}) })
+	chunks("past", func(v VecVirtual) { VMOVNTDQ(v, Mem{Base: k.u}) })
 	JMP(LabelRef("rest"))
 	Label("cached")
-	k.chunks("near", func(v VecVirtual) { VMOVDQU64(v, Mem{Base: k.u}) })
+	chunks("near", func(v VecVirtual) { VMOVDQU64(v, Mem{Base: k.u}) })
 	Label("rest")
-	k.rest()
+	rest()
 	MOVQ(first, k.x)
 	ADDQ(uSkip, k.u)
 	ADDQ(idxSkip, k.idx)
 	DECQ(rows)
 	JNZ(LabelRef("row"))
-	SFENCE()
 	end()
+}
+
+// taker is a take by indices as they are stored, with offsets of 64 bits.
+type taker struct {
+	taking
+	index indexType
+	wrap  VecVirtual
+}
+
+func take(size int, t indexType) {
+	k := &taker{index: t}
+	k.open(size, t.suffix,
+		fmt.Sprintf("take%d%s is u[r, j] = x[v·stride + j·step] for v = idx[r, j], with wrap added where it is negative, for\n"+
+			"elements of %d bytes; what a v that is no less than extent names is not read. Skips are bytes from the end of\n"+
+			"a row to the next, fetches how far ahead bytes are asked for. Where past is not 0 u is aligned to 64 bytes\n"+
+			"and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a\n"+
+			"cache.", size, t.suffix, size))
+	k.wrap, k.extent, k.stride, k.lane = wide("wrap"), wide("extent"), wide("stride"), wide("step")
+	VPMULUDQ(numbered(), k.lane, k.lane)
+	k.emit(map[int]int{4: 5, 8: 6}[size], k.chunks, k.rest) // 8 elements
 }
 
 // wide is a parameter in all lanes of 64 bits.
