@@ -202,6 +202,40 @@ func TestScan_past(t *testing.T) {
 	tuning.past = 1
 	sweepScans(t, scanInto)
 	sumsInPlace(t)
+	sumsAtOnce(t)
+}
+
+// sumsAtOnce holds sums of whole cache lines, many lines together, to naive ones.
+func sumsAtOnce(t *testing.T) {
+	for _, row := range []struct {
+		why   string
+		shape []int
+		nan   int // the place of one, or −1
+	}{
+		{"one block", []int{16, 64}, -1}, {"more than a long block, and a rest", []int{16, 4240}, -1},
+		{"16 lines, and five with three that are not there", []int{21, 2064}, -1},
+		{"a NaN in the first block stays", []int{32, 4160}, 33*64 + 5}, {"a NaN in the rest", []int{16, 4240}, 4240*3 + 4235},
+		{"a NaN behind a block", []int{16, 4160}, 4160*9 + 2048},
+	} {
+		x := randomValues[float32](rand.New(rand.NewPCG(6, 4)), tensor.Size(row.shape), false)
+		if row.nan >= 0 {
+			x[row.nan] = math.Float32frombits(0xffc12345)
+		}
+		for _, reverse := range []bool{false, true} {
+			op := ops.ScanOp{Fn: ops.ScanSum, Axis: 1, Reverse: reverse}
+			want, _ := wholeScan(op, row.shape, x, x)
+			in, out := tensor.Must(tensor.New(tensor.Float32, row.shape...)), tensor.Must(tensor.New(tensor.Float32, row.shape...))
+			copy(tensor.Must(tensor.Slice[float32](in)), x)
+			for _, ex := range execs {
+				if err := scanInto(ex, op, []tensor.View{out.View()}, []bool{true}, in.View()); err != nil {
+					t.Fatal(err)
+				}
+				if got := tensor.Must(tensor.Values[float32](out)); !sameBits(got, want) {
+					t.Errorf("%s, reverse %v: other sums", row.why, reverse)
+				}
+			}
+		}
+	}
 }
 
 // sumsInPlace holds sums over their operand to naive ones.

@@ -52,7 +52,7 @@ func floatScan[A float](fn ops.ScanFn, exps *exponentials[A]) scanLoops[A] {
 	case ops.ScanSum:
 		r = carriedScan(func(A) A { return 0 })
 		r.row, r.quietRow = newFloatRow[A](), true
-		r.four, r.eight = nil, simd.FloatsOf[A]().SumLines
+		r.four, r.many = nil, simd.FloatsOf[A]().SumLines
 	case ops.ScanProd:
 		r = prodScan[A]()
 	case ops.ScanMax:

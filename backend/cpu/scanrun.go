@@ -7,13 +7,13 @@ import (
 	"github.com/adjoint-go/adjoint/tensor"
 )
 
-// scanner scans lines of elements E in the type A: four or eight lines together, block by block, or, where
+// scanner scans lines of elements E in the type A: four or more lines together, block by block, or, where
 // neighbouring lines are closer in memory than the elements of one, a strip of them side by side, row by row.
 // A line has the same bits either way. A long line is not divided: its elements wait for one another.
 //
 // Contiguous lines are bound by the latency of the loop (an addition is 4 cycles), which four lines hide from
-// one another; eight, which registers take side by side, and strips are bound by memory. A large result is
-// written past the caches, from a block or a row that stays in the nearest: nothing reads it soon.
+// one another; eight or 16, which registers take side by side, and strips are bound by memory. A large result is
+// written past the caches, from a block or a row that stays in the nearest, or at once: nothing reads it soon.
 type scanner[E tensor.Element, A summable] struct {
 	scanPlan
 	scanLoops[A]
@@ -25,6 +25,7 @@ type scanner[E tensor.Element, A summable] struct {
 
 const (
 	scanBlock   = 256          // elements of a line that are scanned at a time, a multiple of settleEvery
+	longBlock   = 2048         // where calls take longer than what is around them
 	settleEvery = simd.Settled // elements between two settlements
 	linesAtOnce = simd.LinesAtOnce
 	fourLines   = 4
@@ -38,7 +39,7 @@ type scanLoops[A any] struct {
 	start    [scanState]A                    // of h
 	line     func(s *scanStep[A])            // a block of a line
 	four     func(s *[fourLines]scanStep[A]) // of four lines; nil: one after another is as fast
-	eight    func(s *simd.Lines[A])          // of eight from 0 on, as fast as of two; nil: there is none
+	many     func(s *simd.Lines[A])          // of more, from 0 on; nil: there is none
 	row      func(s *scanStep[A])            // a row
 	settle   func(h *[scanState][]A)         // behind every settleEvery rows; nil: there is nothing to do
 	quiet    func(values []A)                // gives NaNs one form; nil where there are none
@@ -73,13 +74,14 @@ type scanRun[E tensor.Element, A summable] struct {
 type scanScratch[E tensor.Element, A summable] struct {
 	s      strips
 	steps  [linesAtOnce]scanStep[A] // of lines; the first is that of a row
-	eight  simd.Lines[A]
+	many   simd.Lines[A]
 	edge   []A         // a row of the identity
 	nought []int64     // and of its index
 	stored [scanAt][]E // the operands' memory
 	direct [scanAt][]A // the same where E is A
 	at     []int64
 	past   bool
+	atOnce bool                     // lines that are scanned together go past the caches at once
 	room   [linesAtOnce][scanAt][]A // for elements that are not used where they lie
 	roomAt [linesAtOnce][]int64
 }
@@ -104,8 +106,8 @@ func (p *scanner[E, A]) Run(x graph.Exec, out []tensor.Write, in []tensor.Read) 
 	}
 	r.past = p.past && r.y != r.x && r.y != r.a
 	least, enough := 1, ex.NumThreads()
-	if r.width = fourLines; p.eight != nil {
-		r.width = linesAtOnce
+	if r.width = fourLines; p.many != nil {
+		r.width = cacheLine / sizeOf[A]()
 	}
 	if p.sideBySide {
 		r.width, least, enough = stripBytes/sizeOf[A](), leastStrip, 2*enough
@@ -186,7 +188,7 @@ func (w *scanScratch[E, A]) prepare(r *scanRun[E, A]) {
 
 func (w *scanScratch[E, A]) release() {
 	w.stored, w.direct, w.at = [scanAt][]E{}, [scanAt][]A{}, nil
-	w.eight = simd.Lines[A]{}
+	w.many, w.atOnce = simd.Lines[A]{}, false
 	for c := range w.steps {
 		s := &w.steps[c]
 		s.y, s.x, s.a, s.at = nil, nil, nil, nil
@@ -239,25 +241,31 @@ func (p *scanner[E, A]) strip(w *scanScratch[E, A], n int) {
 // together scans n lines, a block of each in turn.
 func (p *scanner[E, A]) together(w *scanScratch[E, A], n int) {
 	var at [linesAtOnce][scanSlots]int
-	w.eight = simd.Lines[A]{}
+	w.many = simd.Lines[A]{}
 	for c := range n {
 		p.begin(&w.steps[c], 1)
 		at[c] = p.places(w, c)
+		if p.many != nil && w.past && p.rows.same && p.step[scanY] == 1 && p.met > 0 {
+			w.many.Y[c] = w.direct[scanY][at[c][scanY]:]
+		}
 	}
-	for i := 0; i < p.met; i += scanBlock {
-		m := min(scanBlock, p.met-i)
+	w.atOnce = w.many.CanPast()
+	w.many.Past = w.atOnce
+	block := p.blockOf(w, n)
+	for i := 0; i < p.met; i += block {
+		m := min(block, p.met-i)
 		for c := range n {
 			p.open(w, c, m, &at[c], p.step[:])
 			w.steps[c].place, w.steps[c].first = p.first+i*p.along, i == 0
 		}
 		switch {
-		case n > 1 && p.eight != nil:
-			for c := range linesAtOnce {
-				if w.eight.X[c], w.eight.Y[c] = w.steps[c].x, w.steps[c].y; c >= n { // a line that is not there
-					w.eight.X[c], w.eight.Y[c] = w.room[c][scanY][:m], w.room[c][scanY][:m]
+		case n > 1 && p.many != nil:
+			for c := range ceilDiv(n, simd.LineGroup) * simd.LineGroup {
+				if w.many.X[c], w.many.Y[c] = w.steps[c].x, w.steps[c].y; c >= n { // a line that is not there
+					w.many.X[c], w.many.Y[c] = w.room[c][scanY][:m], w.room[c][scanY][:m]
 				}
 			}
-			p.eight(&w.eight)
+			p.many(&w.many)
 		case n == fourLines && p.four != nil:
 			p.four((*[fourLines]scanStep[A])(w.steps[:]))
 		default:
@@ -266,9 +274,8 @@ func (p *scanner[E, A]) together(w *scanScratch[E, A], n int) {
 			}
 		}
 		for c := range n {
-			y := w.steps[c].y
-			if last := y[m-1]; last != last { // a line that has become NaN stays so
-				p.quiet(y)
+			if last := w.last(c, m); last != last { // a line that has become NaN stays so
+				p.quiet(w.steps[c].y)
 			}
 			p.close(w, c, &at[c], p.step[:])
 			for k, step := range p.step {
@@ -278,6 +285,23 @@ func (p *scanner[E, A]) together(w *scanScratch[E, A], n int) {
 	}
 }
 
+// blockOf is how many elements of n lines are scanned at a time. Where none needs room there may be more.
+func (p *scanner[E, A]) blockOf(w *scanScratch[E, A], n int) int {
+	if p.many != nil && n%simd.LineGroup == 0 && p.rows.same && p.step[scanX] == 1 && p.step[scanY] == 1 &&
+		(w.atOnce || !w.past) {
+		return longBlock
+	}
+	return scanBlock
+}
+
+// last is the last of m results of line c. What went past the caches is not read for it: it is the state.
+func (w *scanScratch[E, A]) last(c, m int) A {
+	if w.atOnce {
+		return w.many.Hi[c] + w.many.R[c]
+	}
+	return w.steps[c].y[m-1]
+}
+
 // open brings in n elements of the operands, which begin at at, and room for the results.
 func (p *scanner[E, A]) open(w *scanScratch[E, A], c, n int, at *[scanSlots]int, step []int) {
 	s := &w.steps[c]
@@ -285,7 +309,7 @@ func (p *scanner[E, A]) open(w *scanScratch[E, A], c, n int, at *[scanSlots]int,
 	if p.affine {
 		s.a = p.load(w, c, scanA, n, at, step)
 	}
-	if p.rows.same && step[scanY] == 1 && !w.past {
+	if p.rows.same && step[scanY] == 1 && (!w.past || w.atOnce) {
 		s.y = w.direct[scanY][at[scanY]:][:n]
 	} else {
 		s.y = w.room[c][scanY][:n]
@@ -310,7 +334,7 @@ func (p *scanner[E, A]) close(w *scanScratch[E, A], c int, at *[scanSlots]int, s
 	switch {
 	case !p.rows.same || step[scanY] != 1:
 		p.rows.store(w.stored[scanY], at[scanY], step[scanY], s.y)
-	case w.past:
+	case w.past && !w.atOnce:
 		simd.CopyPast(w.direct[scanY][at[scanY]:][:len(s.y)], s.y)
 	}
 	if p.indices {

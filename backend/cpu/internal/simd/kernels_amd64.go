@@ -701,6 +701,12 @@ func logF32(out *float32, x *float32, n int)
 //go:noescape
 func expF64(out *float64, x *float64, n int) int
 
+// sumLinesWideF32 continues the cumulative sums of 16 lines by blocks of 32 elements, and writes them past the
+// caches if y begins with cache lines. It is bound by memory; from a cache, by the shuffles of two turns of a square.
+//
+//go:noescape
+func sumLinesWideF32(y *[]float32, x *[]float32, hi *float32, r *float32, blocks int, past bool)
+
 // expWideF32 is out = exp x, element by element.
 // It is bound by arithmetic in float64.
 //

@@ -1,29 +1,51 @@
 package simd
 
+import "unsafe"
+
 const (
-	LinesAtOnce = 8  // a register of float32, two of float64
+	LinesAtOnce = 16 // a register of float32, of the widest there are
+	LineGroup   = 8  // a register of float32, two of float64
 	Settled     = 32 // elements of a line between two splits
 )
+
+// linesPast reports whether SumLines of float32 can write past the caches.
+var linesPast bool
 
 // Lines is cumulative sums of some lines at work: X is what comes next of each, as many elements of all, and Y is
 // room for its sums, which may be X. Hi + R is the sum of a line: R = R + x, then y = Hi + R, element by element,
 // and after every Settled elements Hi + R is split anew, into itself, rounded, and what the rounding lost, 0 where
-// that is NaN. Y and X are empty afterwards.
+// that is NaN. Y and X are empty afterwards. Some groups may have no lines, that is, no elements: the last ones.
 type Lines[T any] struct {
 	Y, X  [LinesAtOnce][]T
 	Hi, R [LinesAtOnce]T
+	Past  bool // Y is written past the caches, if it can: FencePast is to follow
+}
+
+// CanPast reports whether Y can be written past the caches, all of it but what is less than a cache line.
+func (s *Lines[T]) CanPast() bool {
+	if !linesPast || unsafe.Sizeof(s.Hi[0]) != 4 {
+		return false
+	}
+	for _, y := range s.Y {
+		if uintptr(unsafe.Pointer(unsafe.SliceData(y)))%cacheLine != 0 || len(y) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Lines[T]) advance(n int) {
-	for l := range s.X {
-		s.Y[l], s.X[l] = s.Y[l][n:], s.X[l][n:]
+	for l, x := range s.X {
+		if len(x) > 0 {
+			s.Y[l], s.X[l] = s.Y[l][n:], x[n:]
+		}
 	}
 }
 
 // sumLines is bound by the latency of addition, which four lines hide from one another.
 func sumLines[T Float](s *Lines[T]) {
 	for ; len(s.X[0]) >= Settled; s.advance(Settled) {
-		for l := 0; l < LinesAtOnce; l += 4 {
+		for l := 0; l < LinesAtOnce && len(s.X[l]) > 0; l += 4 {
 			sumFourLines(s, l)
 		}
 	}

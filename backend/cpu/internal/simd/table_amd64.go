@@ -84,6 +84,7 @@ func init() {
 			wideEnds[float64]{greatestWideF64, firstMaxWideF64, maxStackF64, greatest64},
 			wideEnds[float64]{smallestWideF64, firstMinWideF64, minStackF64, smallest64}))
 		span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
+		floats32.SumLines, linesPast = linesWideBy(floats32.SumLines), true
 		spanRows32, softColumns32 = spanRowsF32, softColumnsF32
 		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
 		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
@@ -169,15 +170,33 @@ func linesBy[T Float](f func(y, x *[]T, hi, r *T, blocks int)) func(s *Lines[T])
 	return func(s *Lines[T]) {
 		for len(s.X[0]) >= Settled {
 			n := min(len(s.X[0]), most/LinesAtOnce) &^ (Settled - 1)
-			for l, x := range s.X {
-				_, _ = s.Y[l][n-1], x[n-1]
-			}
-			for l := 0; l < LinesAtOnce; l += lanes {
+			for l := 0; l < LinesAtOnce && len(s.X[l]) > 0; l += lanes {
+				s.reaches(l, lanes, n)
 				f(&s.Y[l], &s.X[l], &s.Hi[l], &s.R[l], n/Settled)
 			}
 			s.advance(n)
 		}
 		sumLines(s)
+	}
+}
+
+// linesWideBy leaves fewer lines than a wide register has elements to the narrow form.
+func linesWideBy(narrow func(s *Lines[float32])) func(s *Lines[float32]) {
+	return func(s *Lines[float32]) {
+		for past := s.Past && s.CanPast(); len(s.X[LinesAtOnce-1]) >= Settled; {
+			n := min(len(s.X[0]), most/LinesAtOnce) &^ (Settled - 1)
+			s.reaches(0, LinesAtOnce, n)
+			sumLinesWideF32(&s.Y[0], &s.X[0], &s.Hi[0], &s.R[0], n/Settled, past)
+			s.advance(n)
+		}
+		narrow(s)
+	}
+}
+
+// reaches panics unless some lines have n elements and room.
+func (s *Lines[T]) reaches(first, lines, n int) {
+	for l := first; l < first+lines; l++ {
+		_, _ = s.Y[l][n-1], s.X[l][n-1]
 	}
 }
 

@@ -96,11 +96,11 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 			return nil
 		}}
 	}
-	lines := func(name string, slices int, f func(s *Lines[T])) primitive[T] {
+	lines := func(name string, slices, count int, f func(s *Lines[T])) primitive[T] {
 		return primitive[T]{name: name, slices: slices, run: func(s [][]T, v T) []T {
-			var w Lines[T]
-			n := len(s[0]) / LinesAtOnce
-			for l := range w.X {
+			w := Lines[T]{Past: true}
+			n := len(s[0]) / count
+			for l := range count {
 				w.Y[l], w.X[l], w.Hi[l], w.R[l] = s[0][l*n:][:n], s[slices-1][l*n:][:n], v, v/T(l+3)
 			}
 			f(&w)
@@ -175,8 +175,9 @@ func primitives[T Float](s Sums[T], a Arithmetic[T], f Floats[T], e Extremes[T],
 		inPlace("Arithmetic.Sub", a.Sub),
 		row("Floats.Div", false, f.Div), kept("Floats.AddKept", f.AddKept),
 		row("Floats.Guard", true, f.Guard), inPlace("Floats.Guard", f.Guard), unary("Floats.Neg", f.Neg),
+		lines("Floats.SumLines", 2, LinesAtOnce, f.SumLines), lines("Floats.SumLines_of_a_group", 2, LineGroup, f.SumLines),
+		lines("Floats.SumLines_in_place", 1, LinesAtOnce, f.SumLines),
 		unary("Floats.Sqrt", f.Sqrt),
-		lines("Floats.SumLines", 2, f.SumLines), lines("Floats.SumLines_in_place", 1, f.SumLines),
 		scalar("Floats.DivBy", false, f.DivBy), scalar("Floats.Shift", false, f.Shift),
 		row("Floats.Shifts", false, f.Shifts),
 		inPlace("Floats.Shifts", f.Shifts),

@@ -32,6 +32,7 @@ func main() {
 	}
 	roundings()
 	elementary()
+	sumLinesWide()
 	elementaryWide()
 	softmaxes()
 	chains(wide32)
