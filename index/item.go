@@ -4,6 +4,13 @@
 // It moves no elements and knows no graph. Split gives a Plan: a view of x, which is free, and a window that
 // one gather reads on that view (or one scatter writes). What the values of an index array are is data: they
 // are neither read nor checked here.
+//
+//	5, -1             At(5), At(-1)
+//	1:5, 2:, :5       Range(1, 5), From(2), To(5)
+//	::-1, 1:9:2       By(-1), Step(new(1), new(9), 2)
+//	:, ..., None      All, Ellipsis, NewAxis
+//	idx, mask         Of(idx), Mask(mask)
+//	1:5, ..., idx     Parse("1:5, ..., $0", idx)
 package index
 
 import "github.com/adjoint-go/adjoint/tensor"

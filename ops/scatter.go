@@ -44,6 +44,9 @@ type ScatterOp struct {
 // of u: the places that w and the index operands name. u is of x's dtype and of the shape that Gather gives
 // with the same window. A nil w.IndexShape stands for the shape that the index operands broadcast to.
 //
+// IndexAdd and IndexCopy write slices along an axis, PutAlongAxis and ScatterElements elements, ScatterND and
+// SetIndex either, without a window to spell out.
+//
 // Gradients: of Set, zero to what was overwritten and ū to the last writer alone; of Add, to all; of Mul, the
 // products of the others; of Max and Min, equal shares to all that attain the extreme, x included.
 //
