@@ -29,7 +29,7 @@ const (
 )
 
 // chainCodeOf is the code of op, with so many bytes of a result that it is written past the caches from past on. It
-// is not ok where a step is no link, or elements are not all of one type.
+// is not ok where a step is no link, or elements are not all of one type. (Views come with lines alone, which are no chain.)
 func chainCodeOf(op graph.FusedOp, out, in []graph.Operand, past int) (c chainCode, ok bool) {
 	dt := out[0].DType
 	for _, o := range slices.Concat(out, in) {

@@ -152,14 +152,7 @@ func (r *convRun[E, A]) multiply(w *convScratch[A], panels []A, depth, strip int
 	}
 	w.edge = grown(w.edge, rows*wide)
 	p.tile.multiply(rows, w.edge, wide, panels, w.packed, depth, false, w.line)
-	for k := range rows {
-		to, from := c[at+k*cRow:][:columns], w.edge[k*wide:][:columns]
-		if add {
-			p.add(to, to, from)
-		} else {
-			copy(to, from)
-		}
-	}
+	storeEdge(c[at:], cRow, w.edge, wide, rows, columns, p.add, add)
 }
 
 // storeSums stores finished sums, rounded where they are halves.

@@ -81,7 +81,7 @@ func (p *reducer[E, A]) feedBy(f *feed, made tensor.Layout, axes []int, out, in 
 		return tensor.Errorf("", tensor.ErrUnsupported, "lines are no rows")
 	}
 	p.operands = planning.Operands{Out: slices.Clone(out), In: slices.Clone(in)}
-	p.kept, p.feed, p.initIn = newNestByStride(keptAll...), f, initIn
+	p.kept, p.feed, p.initIn, p.soft = newNestByStride(keptAll...), f, initIn, false
 	p.folder = newFolder(p.rows, line, &p.kept, p.fold.anyOrder, p.terms)
 	f.line = lines.step[1:]
 	column := p.kept.step[2:]

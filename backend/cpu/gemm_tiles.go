@@ -88,7 +88,8 @@ func (r *gemmRun[E, A]) tiles(b *gemmBlock[A], w *gemmScratch[A], x []A, i0, i1 
 		c, cRow = r.ca, p.c.row
 		at = b.cAt + i0*cRow + b.j0 + j
 	}
-	to, toRow := c[at:], cRow
+	c = c[at:]
+	to, toRow := c, cRow
 	if columns < wide {
 		w.edge = grown(w.edge, rows*wide)
 		to, toRow = w.edge, wide
@@ -107,13 +108,17 @@ func (r *gemmRun[E, A]) tiles(b *gemmBlock[A], w *gemmScratch[A], x []A, i0, i1 
 			p.tile.Multiply(min(tall, rows-i), to[i*toRow:], toRow, from, row, col, y, yRow, b.depth, onto)
 		}
 	}
-	if columns == wide {
-		return
+	if columns < wide {
+		storeEdge(c, cRow, w.edge, wide, rows, columns, p.add, add)
 	}
+}
+
+// storeEdge stores the columns of tiles at the right edge, whose rows are wide, in c, or adds them there.
+func storeEdge[A any](c []A, cRow int, edge []A, wide, rows, columns int, sum func(out, a, b []A), add bool) {
 	for k := range rows {
-		to, from := c[at+k*cRow:][:columns], w.edge[k*wide:][:columns]
+		to, from := c[k*cRow:][:columns], edge[k*wide:][:columns]
 		if add {
-			p.add(to, to, from)
+			sum(to, to, from)
 		} else {
 			copy(to, from)
 		}

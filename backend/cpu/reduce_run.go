@@ -29,7 +29,7 @@ type reducer[E tensor.Element, A summable] struct {
 	initAt   int  // where the init element lies; −1 where there is none
 	initIn   int  // and in which operand
 	feed     *feed
-	soft     bool // lines may be softSums
+	soft     bool // lines may be softSums: none that are fed
 
 	states planning.States[reduceRun[E, A]]
 	spare  planning.States[reduceScratch[E, A]]
@@ -149,7 +149,7 @@ func (r *reduceRun[E, A]) chunk(lo, hi int) {
 	} else {
 		p.open(w, r.memory)
 	}
-	if p.soft && p.feed == nil {
+	if p.soft {
 		w.soft.prepare(r.src, p.folder.line.step[0])
 	}
 	most := max(p.folder.width, resultsAtOnce)
@@ -238,7 +238,7 @@ func (r *reduceRun[E, A]) lines(w *reduceScratch[E, A], values, top []A) {
 func (r *reduceRun[E, A]) whole(w *reduceScratch[E, A], values, top []A) {
 	p := r.p
 	n := p.folder.length
-	if p.soft && p.feed == nil {
+	if p.soft {
 		p.sumSoftly(w, values, top, w.s.at(0))
 		r.finish(values, top, w.s.at(1))
 		return

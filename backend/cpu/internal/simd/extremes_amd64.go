@@ -37,6 +37,7 @@ type updateKernel[T Float] func(best *T, at *int, keys *T, step, rows, i, n int)
 // stackKernel joins rows, a number of bytes apart, to n accumulators.
 type stackKernel[T Float] func(acc, x *T, step, rows, n int)
 
+// wideUpdateBy and wideStackBy go tile by tile over a stack.
 func wideUpdateBy[T Float](f updateKernel[T]) func([]T, []int, []T, Stack, int) {
 	return func(best []T, at []int, keys []T, rows Stack, i int) {
 		at = at[:len(best)]

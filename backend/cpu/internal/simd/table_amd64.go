@@ -76,26 +76,31 @@ func init() {
 		nil, gemm1F64, gemm2F64, gemm3F64, gemm4F64, gemm5F64, gemm6F64,
 	}, gemmPackedF64, pack64, nil}}
 	if cpu.X86.HasBMI2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL {
-		chain32, chain64 = chainF32, chainF64
-		extremes32 = append(extremes32, wideExtremes(extremes32[len(extremes32)-1], updateMaxWideF32, updateMinWideF32,
-			wideEnds[float32]{greatestWideF32, firstMaxWideF32, maxStackF32, greatest32},
-			wideEnds[float32]{smallestWideF32, firstMinWideF32, minStackF32, smallest32}))
-		extremes64 = append(extremes64, wideExtremes(extremes64[len(extremes64)-1], updateMaxWideF64, updateMinWideF64,
-			wideEnds[float64]{greatestWideF64, firstMaxWideF64, maxStackF64, greatest64},
-			wideEnds[float64]{smallestWideF64, firstMinWideF64, minStackF64, smallest64}))
-		span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
-		floats32.SumLines, linesPast = linesWideBy(floats32.SumLines), true
-		spanRows32, softColumns32 = spanRowsF32, softColumnsF32
-		elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
-		tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
-			nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
-			gemmWide8F32, gemmWide9F32, gemmWide10F32, gemmWide11F32, gemmWide12F32,
-		}, gemmWidePackedF32, packWideBy(transposeFourF32), piecesF32})
-		tiles64 = append(tiles64, &Tile[float64]{12, 16, 12, []tileKernel[float64]{
-			nil, gemmWide1F64, gemmWide2F64, gemmWide3F64, gemmWide4F64, gemmWide5F64, gemmWide6F64, gemmWide7F64,
-			gemmWide8F64, gemmWide9F64, gemmWide10F64, gemmWide11F64, gemmWide12F64,
-		}, gemmWidePackedF64, packWideBy(transpose4F64), piecesF64})
+		wideForms(greatest32, smallest32, greatest64, smallest64)
 	}
+}
+
+// wideForms adds what AVX-512 gains to the tables.
+func wideForms(greatest32, smallest32 ends[float32], greatest64, smallest64 ends[float64]) {
+	chain32, chain64 = chainF32, chainF64
+	extremes32 = append(extremes32, wideExtremes(extremes32[len(extremes32)-1], updateMaxWideF32, updateMinWideF32,
+		wideEnds[float32]{greatestWideF32, firstMaxWideF32, maxStackF32, greatest32},
+		wideEnds[float32]{smallestWideF32, firstMinWideF32, minStackF32, smallest32}))
+	extremes64 = append(extremes64, wideExtremes(extremes64[len(extremes64)-1], updateMaxWideF64, updateMinWideF64,
+		wideEnds[float64]{greatestWideF64, firstMaxWideF64, maxStackF64, greatest64},
+		wideEnds[float64]{smallestWideF64, firstMinWideF64, minStackF64, smallest64}))
+	span32, softLine32, quotients32 = spanF32, softLineF32, quotientsF32
+	floats32.SumLines, linesPast = linesWideBy(floats32.SumLines), true
+	spanRows32, softColumns32 = spanRowsF32, softColumnsF32
+	elementary32 = append(elementary32, wideElementary(elementary32[len(elementary32)-1]))
+	tiles32 = append(tiles32, &Tile[float32]{12, 32, 12, []tileKernel[float32]{
+		nil, gemmWide1F32, gemmWide2F32, gemmWide3F32, gemmWide4F32, gemmWide5F32, gemmWide6F32, gemmWide7F32,
+		gemmWide8F32, gemmWide9F32, gemmWide10F32, gemmWide11F32, gemmWide12F32,
+	}, gemmWidePackedF32, packWideBy(transposeFourF32), piecesF32})
+	tiles64 = append(tiles64, &Tile[float64]{12, 16, 12, []tileKernel[float64]{
+		nil, gemmWide1F64, gemmWide2F64, gemmWide3F64, gemmWide4F64, gemmWide5F64, gemmWide6F64, gemmWide7F64,
+		gemmWide8F64, gemmWide9F64, gemmWide10F64, gemmWide11F64, gemmWide12F64,
+	}, gemmWidePackedF64, packWideBy(transpose4F64), piecesF64})
 }
 
 // The functions that follow hold what assembly takes on trust: lengths, and how much it does in a call.

@@ -92,14 +92,10 @@ func chains(w *wideElem) {
 	ADDQ(U32(chainBlock*per), c.n)
 	JZ(LabelRef("done"))
 	Label("register")
-	bits, full, mask := GP32(), GP32(), K()
-	MOVL(U32(1<<per-1), full)
-	BZHIL(c.n.As32(), full, bits) // all of them where there are more elements than lanes
-	KMOVW(bits, mask)
-	v := ZMM()
-	c.loadZeroed(Mem{Base: c.x, Index: at, Scale: 1}, mask, v)
+	mask := c.firstLanes(c.n)
+	v := c.read(Mem{Base: c.x, Index: at, Scale: 1}, mask)
 	c.apply("register", at, []VecVirtual{v}, mask)
-	c.moveMerged(v, mask, Mem{Base: c.out, Index: at, Scale: 1})
+	c.write(v, mask, Mem{Base: c.out, Index: at, Scale: 1})
 	ADDQ(Imm(64), at)
 	SUBQ(U32(per), c.n)
 	JG(LabelRef("register"))
@@ -177,32 +173,17 @@ func (c *chain) apply(name string, at GPVirtual, acc []VecVirtual, mask Op) {
 // bodies are what the kinds of links do to a register of values, by the elements at a place, under a mask or without
 // one, in the order of package simd.
 func (c *chain) bodies(mask Op) []func(a VecVirtual, by Mem) {
-	load := func(by Mem, m VecVirtual) {
-		if mask != nil {
-			c.loadZeroed(by, mask, m)
-		} else {
-			c.move(by, m)
-		}
-	}
-	store := func(move func(from, to Op)) func(a VecVirtual, by Mem) {
-		return func(a VecVirtual, by Mem) {
-			if mask != nil {
-				c.moveMerged(a, mask, by)
-			} else {
-				move(a, by)
-			}
-		}
-	}
 	loaded := func(body func(a, m VecVirtual)) func(a VecVirtual, by Mem) {
-		return func(a VecVirtual, by Mem) {
-			m := ZMM()
-			load(by, m)
-			body(a, m)
-		}
+		return func(a VecVirtual, by Mem) { body(a, c.read(by, mask)) }
+	}
+	store := func(a VecVirtual, by Mem) { c.write(a, mask, by) }
+	storePast := store // there is no such instruction for the lanes of a mask
+	if mask == nil {
+		storePast = func(a VecVirtual, by Mem) { c.movePast(a, by) }
 	}
 	bodies := []func(a VecVirtual, by Mem){
-		func(a VecVirtual, by Mem) { load(by, a) },
-		store(func(from, to Op) { c.move(from, to) }),
+		func(a VecVirtual, by Mem) { c.load(by, mask, a) },
+		store,
 		loaded(func(a, m VecVirtual) { c.mul(m, a, a) }),
 		loaded(func(a, m VecVirtual) { c.add(m, a, a) }),
 		loaded(func(a, m VecVirtual) { c.sub(m, a, a) }),
@@ -212,7 +193,7 @@ func (c *chain) bodies(mask Op) []func(a VecVirtual, by Mem) {
 		loaded(func(a, m VecVirtual) { c.div(m, a, a) }),
 		loaded(func(a, m VecVirtual) { c.div(a, m, a) }),
 		func(a VecVirtual, _ Mem) { c.sqrt(a, a) },
-		store(c.movePast),
+		storePast,
 		loaded(func(a, m VecVirtual) { c.extreme(c.max, c.and, a, m) }),
 		loaded(func(a, m VecVirtual) { c.extreme(c.min, c.or, a, m) }),
 		loaded(func(a, m VecVirtual) { c.guard(a, m); c.move(m, a) }),

@@ -42,15 +42,6 @@ func updateWide(w *wideElem, name string, beats Constant) {
 	})
 }
 
-// firstLanes is a mask of the first n lanes of a register, of all where n is no less than they are.
-func (w *wideElem) firstLanes(n GPVirtual) OpmaskVirtual {
-	bits, full, mask := GP32(), GP32(), K()
-	MOVL(U32(1<<(64/w.size)-1), full)
-	BZHIL(n.As32(), full, bits)
-	KMOVW(bits, mask)
-	return mask
-}
-
 // columns emits the rows of some registers of columns, of which a mask says which there are.
 func (w *wideElem) columns(name string, registers int, mask Op, best, at, keys GPVirtual, beats Constant) {
 	c := columns{wideElem: w}
@@ -116,17 +107,6 @@ func (c *columns) placed(number, first VecVirtual, won OpmaskVirtual, to Mem) {
 	VMOVDQU64(number, won, to)
 }
 
-// read is a register of elements, zeros where a mask has none.
-func (w *wideElem) read(from Mem, mask Op) VecVirtual {
-	v := ZMM()
-	if mask == nil {
-		w.move(from, v)
-	} else {
-		w.loadZeroed(from, mask, v)
-	}
-	return v
-}
-
 // stack is the extremes of rows; a NaN is kept in mind, and stored as one form.
 func stack(w *wideElem, name, what string, join func(v, m VecVirtual)) {
 	function(name+w.suffix, fmt.Sprintf("func(acc, x *%s, step, rows, n int)", w.typ),
@@ -184,13 +164,4 @@ func inRegisters(w *wideElem, n GPVirtual, registers int, pointers []GPVirtual,
 	JG(LabelRef("register"))
 	Label("done")
 	end()
-}
-
-// write stores a register, of which a mask says which lanes.
-func (w *wideElem) write(v VecVirtual, mask Op, to Mem) {
-	if mask == nil {
-		w.move(v, to)
-		return
-	}
-	w.moveMerged(v, mask, to)
 }

@@ -129,6 +129,20 @@ func (e *elem) constant(name string, bits uint64) Mem {
 	return m
 }
 
+// counting is n numbers, 0, step, 2·step and so on, each in some bytes, as a memory operand.
+func counting(name string, n, bytes, step int) Mem {
+	if m, ok := made[name]; ok {
+		return m
+	}
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := range n {
+		v := map[int]Constant{1: U8(i * step), 2: U16(i * step), 4: U32(i * step), 8: U64(i * step)}[bytes]
+		DATA(bytes*i, v)
+	}
+	made[name] = m
+	return m
+}
+
 var made = map[string]Mem{}
 
 // nanBits is those of math.NaN.

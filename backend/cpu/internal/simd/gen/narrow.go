@@ -17,8 +17,8 @@ func narrowIndices() {
 	dst, v, left := param("dst"), param("v"), param("quarter")
 	wrap, last := wide("wrap"), wide("last")
 	dwords, words := ZMM(), ZMM()
-	VMOVDQU64(evens("evenDwords", 4), dwords)
-	VMOVDQU64(evens("evenWords", 2), words)
+	VMOVDQU64(counting("evenDwords", 16, 4, 2), dwords)
+	VMOVDQU64(counting("evenWords", 32, 2, 2), words)
 	greatest := ZMM()
 	VPXORQ(greatest, greatest, greatest)
 	quarter, third, quarterTo, thirdTo := GP64(), GP64(), GP64(), GP64()
@@ -63,19 +63,6 @@ func narrowIndices() {
 	end()
 }
 
-// evens is the even numbers from 0 on, each in some bytes, as many as a register holds.
-func evens(name string, size int) Mem {
-	m := GLOBL(name, RODATA|NOPTR)
-	for i := range 64 / size {
-		if size == 4 {
-			DATA(4*i, U32(2*i))
-		} else {
-			DATA(2*i, U16(2*i))
-		}
-	}
-	return m
-}
-
 // narrowTaker is a take by indices of 16 bits, with offsets of 32.
 type narrowTaker struct{ taking }
 
@@ -85,7 +72,7 @@ func takeNarrow(size int) {
 		size, size))
 	k.extent, k.stride, k.lane = dwords("extent"), dwords("stride"), dwords("step")
 	numbers := ZMM()
-	VPMOVZXBD(firstBytes(), numbers)
+	VPMOVZXBD(counting("firstBytes", 16, 1, 1), numbers)
 	VPMULLD(numbers, k.lane, k.lane)
 	k.emit(6, k.chunks, k.rest) // a cache line of u
 }
@@ -95,19 +82,6 @@ func dwords(name string) VecVirtual {
 	v := ZMM()
 	VPBROADCASTD(param(name).As32(), v)
 	return v
-}
-
-// firstBytes is the numbers 0 to 15, each in a byte.
-func firstBytes() Mem {
-	if m, ok := made["firstBytes"]; ok {
-		return m
-	}
-	m := GLOBL("firstBytes", RODATA|NOPTR)
-	for i := range 16 {
-		DATA(i, U8(i))
-	}
-	made["firstBytes"] = m
-	return m
 }
 
 // lanes is v, or the half of it that indices of elements of 8 bytes fill.

@@ -31,7 +31,7 @@ func rowsIn(t indexType) {
 	first, step := GP64(), GP64()
 	Load(Param("first"), first.As32())
 	VPBROADCASTD(first.As32(), number)
-	VPADDD(countedWords(), number, number)
+	VPADDD(counting("countedWords", 16, 4, 1), number, number)
 	MOVL(U32(lanes), step.As32())
 	VPBROADCASTD(step.As32(), ahead)
 	XORQ(kept, kept)
@@ -91,19 +91,6 @@ func (t indexType) everywhere(name string, z VecVirtual) {
 		Load(Param(name), r.As32())
 		VPBROADCASTD(r.As32(), z)
 	}
-}
-
-// countedWords is the numbers 0 to 15.
-func countedWords() Mem {
-	if m, ok := made["countedWords"]; ok {
-		return m
-	}
-	m := GLOBL("countedWords", RODATA|NOPTR)
-	for i := range 16 {
-		DATA(4*i, U32(i))
-	}
-	made["countedWords"] = m
-	return m
 }
 
 func greatestWord() {

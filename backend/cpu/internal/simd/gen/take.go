@@ -157,7 +157,7 @@ func take(size int, t indexType) {
 			"and written past the caches, and a fence is to follow. It is bound by memory, or by a load an element in a\n"+
 			"cache.", size, t.suffix, size))
 	k.wrap, k.extent, k.stride, k.lane = wide("wrap"), wide("extent"), wide("stride"), wide("step")
-	VPMULUDQ(numbered(), k.lane, k.lane)
+	VPMULUDQ(counting("numbered", 8, 8, 1), k.lane, k.lane)
 	k.emit(map[int]int{4: 5, 8: 6}[size], k.chunks, k.rest) // 8 elements
 }
 
@@ -166,19 +166,6 @@ func wide(name string) VecVirtual {
 	v := ZMM()
 	VPBROADCASTQ(param(name), v)
 	return v
-}
-
-// numbered is the numbers 0 to 7, each in 64 bits.
-func numbered() Mem {
-	if m, ok := made["numbered"]; ok {
-		return m
-	}
-	m := GLOBL("numbered", RODATA|NOPTR)
-	for i := range 8 {
-		DATA(8*i, U64(i))
-	}
-	made["numbered"] = m
-	return m
 }
 
 // chunks moves cache lines of u as long as they are whole.
